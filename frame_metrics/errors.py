@@ -38,13 +38,15 @@ class FrameMetricsError(ValueError):
 
     # whether it is not about the data, but the call or the place: audit() raises it, and does not list it
     of_call = True
-    options: Mapping[str, Any] = {}  # what the call may pass as well, by name; None sets an option aside
-    instead: Mapping[str, Sequence[str]] = {}  # what else may stand for a word of the call; of several one is meant
+    # The way out: what the call may pass as well, by name, None to set it aside, and ... for a value that is not known;
+    # and what else may stand for a word of the call, nothing to leave it out, and several of which one is meant.
+    options: Mapping[str, Any] = {}
+    instead: Mapping[str, Sequence[str]] = {}
 
     def __init__(self, *texts: Any) -> None:
         super().__init__(*(brief(one) if isinstance(one, str) else one for one in texts))
 
-    def offering(self, instead: Mapping[str, Sequence[str]] | None = None, **options: Any) -> Self:
+    def offering(self, instead: Mapping[str, Sequence[str]] | None = None, /, **options: Any) -> Self:
         """Return the error with its way out, for programs that take it."""
         self.options, self.instead = options, instead or {}
         return self
@@ -372,9 +374,11 @@ def check_one_role_each(roles: Iterable[tuple[str, str]]) -> None:
         seen[column] = role
 
 
-def no_column(given: str, name: str, there: Sequence[str]) -> ColumnError:
+def no_column(given: str, name: str, there: Sequence[str], hint: str | None = None) -> ColumnError:
     """Return the error for the name of a column that is not there; ``given``: how the caller gave it."""
-    return ColumnError(f"{given}: there is no such column among {listed(there)}{closest(name, there)}")
+    near, hint = nearest(name, there), closest(name, there) if hint is None else hint
+    error = ColumnError(f"{given}: there is no such column among {listed(there)}{hint}")
+    return error.offering({name: [near]}) if near is not None and near in hint else error
 
 
 def check_once(option: str, given: Sequence[Any]) -> None:

@@ -187,7 +187,8 @@ class CommandLine:
                 if columns
                 else ""
             )
-            raise BadValueError(f"{problem}; name files with --input{way}")
+            error = BadValueError(f"{problem}; name files with --input{way}")
+            raise self._of_columns(error, *named) if columns else error
         if self.name == "convert" and self.qrels_among_arguments:
             problem = f"{self.qrels_among_arguments[0]} has judgments, which convert does not join with results"
             raise BadValueError(f"{problem}; other commands take them as --qrels {self.qrels_among_arguments[0]}")
@@ -201,15 +202,24 @@ class CommandLine:
         for option in options_of(self.name).values():
             if option.group == JUDGMENTS and options.get(option.name) and "qrels" not in options:
                 further = f"; {PROGRAM} agreement compares annotators" * (option.name == "annotator")
-                raise BadValueError(
+                error = BadValueError(
                     f"{option.flag} is about judgments in a separate file; name it with --qrels{further}"
                 )
+                raise error.offering({self.name: ["agreement"], "metric=": []}) if further else error
         self._check_gates()
         for name in self.metrics:
             if self.name != "curve" and "value" not in options and not _is_file(name):
                 read([name])
         if self.name == "curve" and not self.metrics:
             raise BadValueError("no curve is named; name one, as pr, roc, gain, calibration or ndcg@k")
+
+    def _of_columns(self, error: BadValueError, label: str, predicted: str) -> BadValueError:
+        """Return the error about two columns in the place of metrics; two annotators are compared by a metric."""
+        gone: dict[str, list[str]] = {label: [], predicted: []}
+        if self.name not in OF_ANNOTATORS:
+            return error.offering(gone, label=label, predicted=predicted)
+        kappa = gone | {self.name: ["evaluate"]}
+        return error.offering(kappa, label=label, predicted=predicted, metric="kappa", query=None)
 
     def _name_output(self) -> None:
         """Take the second of two files of ``convert`` as the one to write, if it is not there."""
@@ -246,16 +256,18 @@ class CommandLine:
                 if inputs and not os.path.exists(inputs[0]) and is_metric(inputs[0]):
                     flags = [f" {one.flag} ..." for one in options_of(self.name).values() if one.required]
                     way = f"{inputs[0]} is one: name the input before it, as log.csv {inputs[0]}{''.join(flags)}"
-                raise BadValueError(f"{self.name} requires a metric; {way}")
+                error = BadValueError(f"{self.name} requires a metric; {way}")
+                raise error.offering(metric=...) if way.startswith("name") else error
         for option in options_of(self.name).values():
             if option.required and option.name not in self.set_options:
                 what = re.split(r"\. " if option.name in EXAMPLES else r"[;.] ", option.help)[0].rstrip(".")
                 example = f"; pass {EXAMPLES[option.name]}" if option.name in EXAMPLES else ""
+                error = BadValueError(f"{self.name} requires {option.flag}: {what}{example}")
                 if option.name == "query_id" and isinstance(query := self.given.get("query"), list) and query:
-                    example = (
-                        f"; pass --query-id {' --query-id '.join(map(shlex.quote, query))} in the place of --query"
-                    )
-                raise BadValueError(f"{self.name} requires {option.flag}: {what}{example}")
+                    ids = " --query-id ".join(map(shlex.quote, query))
+                    error = BadValueError(f"{error}; pass --query-id {ids} in the place of --query")
+                    raise error.offering({"query=": []}, query_id=query)
+                raise error.offering(of="unjudged", max_grade=...) if option.name in EXAMPLES else error
         *before, last = [*inputs, *self.metrics] or [""]
         written = last.endswith(WRITTEN_TO) or (self.name == "convert" and len(inputs) > 1)
         if "output" not in self.set_options and before and written and not os.path.exists(last) and "*" not in last:
@@ -312,9 +324,15 @@ class CommandLine:
         level = alpha is None or (is_number(alpha) and 0 < alpha < 1)
         saved = worse or not_worse or options.get("saved")
         ungated = not (self.has_gates or bounds)
+        if is_number(alpha) and not (worse or not_worse):
+            raise BadValueError(
+                "alpha= is the level of --fail-if-worse-than and --not-worse-than, and none of them is given; that of "
+                "intervals is 1 minus --ci"
+            ).offering({"alpha=": []}, ci=f"{1 - alpha:g}")
+        if (worse or not_worse) and options.get("per_query"):
+            problem = f"--{'fail-if-worse' if worse else 'not-worse'}-than reads p-values; leave out --per-query"
+            raise BadValueError(problem).offering({"per_query=": []})
         wrong = {
-            "alpha= is the level of --fail-if-worse-than and --not-worse-than, and none of them is given; that of "
-            "intervals is 1 minus --ci": (alpha is not None and not (worse or not_worse)),
             "--not-worse-than requires the loss that is still accepted; pass --margin, as --margin ndcg@10=0.01": (
                 not_worse and margin is None
             ),
@@ -328,14 +346,12 @@ class CommandLine:
                 len([name for name in ("baseline", *SAVED) if options.get(name)]) > 1
             ),
             "--saved-system requires a file of saved numbers": options.get("saved_system") and not saved,
-            "--fail-if-worse-than reads p-values; leave out --per-query": worse and options.get("per_query"),
-            "--not-worse-than reads p-values; leave out --per-query": not_worse and options.get("per_query"),
             "--junit writes the results of gates, and there is none; pass one, as --fail-under": options.get("junit")
             and ungated,
         }
         for message in (message for message, holds in wrong.items() if holds):
-            gate = {"--saved": ["--fail-if-worse-than"]} if drop and not worse and options.get("saved") else {}
-            raise BadValueError(message).offering(gate)
+            lacking = drop and not worse and options.get("saved")
+            raise BadValueError(message).offering({"saved=": ["fail_if_worse_than="]} if lacking else {})
 
     def _check_limits(self, name: str, gate: Any) -> None:
         """Raise for a gate whose limits are not numbers by metric, or that the result's layout does not allow."""
@@ -344,4 +360,5 @@ class CommandLine:
         if "value" not in self.roles:
             gates.check_limits(f"--{name.replace('_', '-')}", gate)
         if gate and self.set_options.get("layout") == "wide":
-            raise BadValueError(f"{name}= reads a row for each metric; leave out --layout wide")
+            problem = f"{name}= reads a row for each metric; leave out --layout wide"
+            raise BadValueError(problem).offering({"layout=": []})

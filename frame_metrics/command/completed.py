@@ -70,8 +70,11 @@ def _has_times(file: str, column: str) -> bool:
 
 
 def columns_in(file: str) -> list[str]:
-    """Return the columns of a CSV or Parquet file; none of another."""
-    return _scan(file).collect_schema().names() if file.endswith((".csv", ".parquet")) else []
+    """Return the columns of a CSV or Parquet file; none of another, or of one that cannot be read."""
+    try:
+        return _scan(file).collect_schema().names() if file.endswith((".csv", ".parquet")) else []
+    except (pl.exceptions.PolarsError, OSError):
+        return []
 
 
 def texts_in(file: str, columns: Sequence[str]) -> pl.DataFrame:

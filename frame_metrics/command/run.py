@@ -37,9 +37,10 @@ from frame_metrics.command.front import (
 from frame_metrics.command.guesses import call_of_metric, meant, unknown_command, without_log
 from frame_metrics.command.job import Job
 from frame_metrics.command.named_metrics import is_metric
-from frame_metrics.command.offered import in_trec, with_lines
+from frame_metrics.command.offered import with_lines
 from frame_metrics.command.other_names import TRIED
 from frame_metrics.command.texts import on_github, quoted, say, with_flags, with_words
+from frame_metrics.command.trec_lines import in_trec
 from frame_metrics.command.whole import known_flags, line, values_of, way_of
 from frame_metrics.errors import BadValueError, FrameMetricsError, import_needed, nearest
 

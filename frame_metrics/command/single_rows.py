@@ -25,8 +25,9 @@ def refuse_single_rows(frames: Frames, result: pl.DataFrame) -> None:
     each = f"each of {queries:,} queries ({listed(columns.query)}) has one"
     problem = f"{', '.join(names)} of one row is undefined, and {each}"
     if frames.call.name == "per-query":
-        raise BadValueError(f"{problem}; the value of all rows together is that of evaluate: pass --no-query")
-    raise BadValueError(f"{problem}; pass --no-query to measure all rows together")
+        way = "the value of all rows together is that of evaluate: pass --no-query"
+        raise BadValueError(f"{problem}; {way}").offering({"per-query": ["evaluate"], "query=": []}, query=None)
+    raise BadValueError(f"{problem}; pass --no-query to measure all rows together").offering({"query=": []}, query=None)
 
 
 def _reads_scores(name: str) -> bool:

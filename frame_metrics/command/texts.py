@@ -50,7 +50,6 @@ IN_CODE = (
 # Flags with commas between, which are typed one after the other.
 _ONE = r"--[\w-]+(?:=[^\s,;]+| [^\s,;-][^\s,;]*)?"
 ALL_OFFERED = re.compile(rf"(?:(?<=pass )|(?<=add )){_ONE}(?:, {_ONE})+")
-LIST = re.compile(r"(--([\w-]+)) (\S+,\S+): there is no such column")  # an error about columns with commas between
 # How a column of lists is made in Python, in errors.
 OF_LISTS = re.compile(r"pass (--relevant \S.*?, or )?judge\(gold, label=True\), with a frame of queries and ids")
 # A spreadsheet runs a cell that begins so. One that has an apostrophe gets another, so that it can be undone.
@@ -134,12 +133,6 @@ def _for_files(message: str, options: Mapping[str, Option]) -> str:
         return message.replace("judge:", "--qrels:")
     if "qrels" in options and missing in message:
         message += "; judgments in a separate file are named with --qrels"
-    several = LIST.match(message)
-    of_item = several is not None and several[1] == "--doc" and "query" in options  # a document within its query
-    if several and (option := options.get(several[2].replace("-", "_"))) and (option.kind.many or of_item):
-        *before, last = several[3].split(",")
-        flags = " ".join([*(f"{'--query' if of_item else several[1]} {one}" for one in before), f"{several[1]} {last}"])
-        message = f"{message.partition('; did you mean')[0]}; pass {flags}"
     message = ALL_OFFERED.sub(lambda found: found[0].replace(",", ""), message)
     message = OF_LISTS.sub(r"give a file of queries and ids as --qrels FILE --all-relevant", message)
     message = message.replace("; pass run= with the name", "; pass --run-name with the name")

@@ -39,16 +39,13 @@ NO_DAY = "by='day': there is no such column"
 SORTED = re.compile(r"--(?:sort|columns) -?(\S+): there is no such column")
 OF_TEXT, MOST_NAMES = "a label is 0 or 1, and this column is text", 12
 NO_SCORE = "the score is missing; name its column"
-WHO = "no column says who judged"
-NO_QUERY = re.compile("the query is missing|needs the query")
 OF_ROWS = (
     "rows without a query have no values of queries: what evaluate writes is the file of their gate, which is "
     "--fail-if-worse-than with --max-drop"
 )
 ROWS_SEARCHED = 20  # rows of a CSV file in which texts of lists are searched for
 # Errors that lists in a CSV file lead to.
-MISSING = "is missing; name its column"
-FROM_LISTS_IN_CSV = re.compile(f"{MISSING}|holds no lists of ids")
+FROM_LISTS_IN_CSV = re.compile("is missing; name its column|holds no lists of ids")
 
 
 @contextmanager
@@ -61,21 +58,22 @@ def errors_with_ways_out(frames: Frames) -> Iterator[None]:
             raise _column_as_metric(frames, error) from None
         except ColumnError as error:
             if (asked := SORTED.match(str(error))) and is_metric(asked[1]):
-                raise ColumnError(f"{asked[0]}; {_of_metrics(frames)}") from None
+                raise _of_metrics(frames, asked[0]) from None
             if str(error).startswith(NO_SCORE) and isinstance(column := frames.call.roles.get("predicted"), str):
                 way = f"pass --score {shlex.quote(column)} in the place of --predicted if these are scores"
-                raise ColumnError(str(error).replace("; ", f"; {way}; or ", 1)) from None
+                told = ColumnError(str(error).replace("; ", f"; {way}; or ", 1))
+                raise told.offering({"predicted=": []}, score=column) from None
             unknown = frames.call.name in OF_ANNOTATORS and "annotator" not in frames.call.set_options
-            if WHO in str(error) or (unknown and MISSING in str(error)):
-                raise ColumnError(_who_judged(frames)) from None
-            if frames.call.name == "per-query" and NO_QUERY.search(str(error)) and frames.call.decides_rows:
+            if unknown and error.options:
+                raise _who_judged(frames) from None
+            if frames.call.name == "per-query" and "query" in error.options and frames.call.decides_rows:
                 raise ColumnError(f"{error}; {OF_ROWS}").offering({"per-query": ["evaluate"]}) from None
             if NO_DAY in str(error) and (way := _of_time(frames)):
-                raise ColumnError(f"{error}{way}") from None
+                raise ColumnError(f"{error}; pass --by {shlex.quote(way)}").offering({"day": [way]}) from None
             if frames.call.judgments_alone:  # whose documents stand in the place of a log, with a score
-                raise ColumnError(str(error).replace(f", {listed(frames.made)}", "")) from None
-            if texts := _texts_of_lists(frames) if FROM_LISTS_IN_CSV.search(str(error)) else "":
-                raise ColumnError(f"{error}{texts}") from None
+                error.args = (str(error).replace(f", {listed(frames.made)}", ""),)
+            elif FROM_LISTS_IN_CSV.search(str(error)):
+                error.args = (f"{error}{_texts_of_lists(frames)}",)
             raise
         except BadRowsError as error:
             if ONE_VALUE in str(error):
@@ -83,12 +81,12 @@ def errors_with_ways_out(frames: Frames) -> Iterator[None]:
             if (again := ASKED_AGAIN.search(str(error))) and (way := _searches(frames)):
                 raise BadRowsError(str(error).replace(again[0], f"{way} if a query was asked several times")) from None
             if NEEDS_SYSTEM in str(error) and len(frames.call.arguments[0]) > 1:
-                told = str(error).replace(NEEDS_SYSTEM, f"pass system={FILE!r} if each file is a system")
-                raise BadValueError(told) from None
+                message = str(error).replace(NEEDS_SYSTEM, f"pass system={FILE!r} if each file is a system")
+                raise BadValueError(message).offering(system=FILE) from None
             raise
         except BadValueError as error:
-            if OF_TEXT in str(error) and (way := _as_names(frames)):
-                raise BadValueError(f"{error}; {way}") from None
+            if OF_TEXT in str(error):
+                raise _as_names(frames, error) from None
             raise
     except (pl.exceptions.PolarsError, OSError):
         for file in frames.files:
@@ -151,34 +149,38 @@ def _is_one(rows: pl.DataFrame, key: Sequence[str], units: Sequence[str]) -> boo
 def _of_time(frames: Frames) -> str:
     """Return the column of days that --by may mean; "" if none is called so."""
     known = [name for name in frames.log.collect_schema().names() if name.lower() in TIMES]
-    return f"; pass --by {shlex.quote(known[0])}" if known else ""
+    return known[0] if known else ""
 
 
-def _as_names(frames: Frames) -> str:
-    """Return the flags by which annotators' texts are names, of which two are equal or not; "" if they are too many."""
+def _as_names(frames: Frames, error: BadValueError) -> BadValueError:
+    """Return the error about texts, with the flags by which they are names that are equal or not, if they are few."""
     column = str(frames.call.set_options.get("label") or "label")
     texts = frames._qrels[0].get_column(column, default=None) if frames.call.judgments_alone else None
     names = [] if texts is None else texts.drop_nulls().unique().sort().to_list()
     if not 2 < len(names) <= MOST_NAMES or any("=" in name for name in names):
-        return ""
-    scale = shlex.join(f"--scale={name}={at}" for at, name in enumerate(names))
-    given = " in the place of --label" * ("label" in frames.call.set_options)
-    return f"of names without an order pass --grade {shlex.quote(column)} --level nominal {scale}{given}"
+        return error
+    scale, typed = [f"{name}={at}" for at, name in enumerate(names)], "label" in frames.call.set_options
+    flags = shlex.join(["--grade", column, "--level", "nominal", *(f"--scale={one}" for one in scale)])
+    way = f"of names without an order pass {flags}{' in the place of --label' * typed}"
+    gone: dict[str, list[str]] = {"label=": []} if typed else {}
+    return BadValueError(f"{error}; {way}").offering(gone, grade=column, level="nominal", scale=scale)
 
 
-def _of_metrics(frames: Frames) -> str:
-    """Return the way out for metrics in the place of columns of the result."""
+def _of_metrics(frames: Frames, problem: str) -> ColumnError:
+    """Return the error about metrics in the place of columns of the result."""
+    each = f"{problem}; each metric has rows of its own"
     if "layout" in options_of(frames.call.name):
-        return "each metric has rows of its own; pass --layout wide for a column of each"
-    return "each metric has rows of its own, in the order in which they are asked for; leave out --sort"
+        return ColumnError(f"{each}; pass --layout wide for a column of each").offering(layout="wide")
+    way = "in the order in which they are asked for; leave out --sort"
+    return ColumnError(f"{each}, {way}").offering({"sort=": []})
 
 
-def _who_judged(frames: Frames) -> str:
+def _who_judged(frames: Frames) -> ColumnError:
     """Return the error about a file of judgments of which no option says who judged."""
     there = frames.log.collect_schema().names()
     likely = [name for name in there if name.lower() in ANNOTATORS]
     way = f"pass --annotator {shlex.quote(likely[0])}" if likely else f"name its column, one of {listed(there)}"
-    return f"no option says who judged; {way}"
+    return ColumnError(f"no option says who judged; {way}").offering(annotator=likely[0] if likely else ...)
 
 
 def _texts_of_lists(frames: Frames) -> str:

@@ -88,6 +88,11 @@ def values_of(arguments: Sequence[str]) -> dict[str, str]:
     return {flag: value if equals else next_one for (flag, equals, value), next_one in zip(pairs, after, strict=False)}
 
 
+def first_file(words: Sequence[str]) -> str:
+    """Return the first file behind the name of a command; "" if there is none."""
+    return next((one for one in words[1:] if os.path.isfile(one)), "")
+
+
 def with_before(arguments: Sequence[str]) -> Iterator[tuple[str, str]]:
     """Return pairs of each argument and the one before it, "" for the first."""
     return zip(arguments, ["", *arguments], strict=False)

@@ -23,7 +23,7 @@ from frame_metrics.measuring.work import PieceWork
 from frame_metrics.plan.call import Call
 from frame_metrics.plan.source import InPieces, Source
 from frame_metrics.roles.columns import Columns
-from frame_metrics.roles.resolve import missing_text
+from frame_metrics.roles.missing import likely_roles, missing_text
 from frame_metrics.roles.roles import names_as_text
 from frame_metrics.roles.series import refuse
 
@@ -117,7 +117,8 @@ def _check_roles(call: Call, verb: str) -> None:
     for role in ("doc", "rank"):
         if call.columns.by_role.get(role) is None:
             lacking = missing_text((role,), call.roles, call.plan.available)
-            raise ColumnError(f"{verb}() reads what was shown where: {lacking}")
+            options = likely_roles([(role,)], call.roles, call.plan.available)
+            raise ColumnError(f"{verb}() reads what was shown where: {lacking}").offering(**options)
 
 
 def _impressions(log: Log) -> pl.DataFrame:

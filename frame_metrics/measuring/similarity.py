@@ -28,7 +28,7 @@ from frame_metrics.plan.given import Given, given_of
 from frame_metrics.plan.needs import Needs
 from frame_metrics.plan.plan import plan_of
 from frame_metrics.plan.source import InPieces, Source, read_whole
-from frame_metrics.roles.resolve import missing_text
+from frame_metrics.roles.missing import likely_roles, missing_text
 
 NEEDS_OF_LISTS = Needs(query=True, order=True, judgments_optional=True, verb=SIMILARITY)
 ROLES_SET_ASIDE = ("label", "grade", "scale", "relevant", "n_relevant")  # roles of judgments, which are set aside
@@ -166,7 +166,8 @@ def listed_call(given: Given) -> Call:
     roles: Any = {**given.roles, **dict.fromkeys(ROLES_SET_ASIDE)}
     call = bind(plan_of(given.without_judgments(roles)), NEEDS_OF_LISTS)
     if call.columns.doc is None:
-        raise ColumnError(missing_text(("doc",), call.roles, call.plan.available, call.plan.backend.hint))
+        text = missing_text(("doc",), call.roles, call.plan.available, call.plan.backend.hint)
+        raise ColumnError(text).offering(**likely_roles([("doc",)], call.roles, call.plan.available))
     return replace(call, conventions=replace(call.conventions, unanswered=None))  # lists without rows are left out
 
 

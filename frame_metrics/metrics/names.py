@@ -80,7 +80,7 @@ def aliases(metrics: Iterable[Metric]) -> dict[str, str]:
 def check_some(metrics: Sequence[Any]) -> None:
     """Raise if no metric was asked for."""
     if not metrics:
-        raise BadValueError("no metric was asked for; name one, as 'ndcg@10'")
+        raise BadValueError("no metric was asked for; name one, as 'ndcg@10'").offering(metric=...)
 
 
 def read(asked: Sequence[Metrics]) -> list[tuple[str, Metric]]:

@@ -24,7 +24,7 @@ from frame_metrics.plan.plan import Plan
 from frame_metrics.plan.verb import Verb, check_roles
 from frame_metrics.roles.columns import Columns
 from frame_metrics.roles.list_columns import no_lists, split_way
-from frame_metrics.roles.resolve import also_missing, missing_text
+from frame_metrics.roles.missing import also_missing, likely_roles, missing_text
 
 
 @dataclass(frozen=True)
@@ -254,10 +254,11 @@ def _check_needed_roles(plan: Plan, needs: Needs) -> None:
             if pair == ("score", "rank") and columns.relevant and columns.doc:
                 text += split_way(columns.doc, plan.glance, f"; if {columns.doc} has several ids,")
             if "; name its column with" not in text:
-                raise ColumnError(text)
+                raise ColumnError(text).offering(**{pair[0]: ...})
             # These verbs take queries and rows without one: a column with a usual name of queries speaks for queries.
             of_queries = needs.verb in (AUDIT, REPORT) and bool(columns.shape.likely_query) and not columns.predicted
             further: list[tuple[str, ...]] = [("query",)] * (of_queries and pair != ("query",))
             further += [("score", "rank")] * (bool(further) and not (columns.score or columns.rank))
             further += [pair for pair, lacking in [*lacks.items()][number:] if lacking and pair != ("score",)]
-            raise ColumnError(text + also_missing(further, plan.roles, plan.available))
+            options = likely_roles([pair, *further], plan.roles, plan.available)
+            raise ColumnError(text + also_missing(further, plan.roles, plan.available)).offering(**options)

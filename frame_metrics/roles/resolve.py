@@ -12,8 +12,8 @@ from frame_metrics.errors import (
     check_key_names,
     check_one_role_each,
     closest,
-    did_you_mean,
     listed,
+    no_column,
     quote,
 )
 from frame_metrics.roles.columns import (
@@ -38,6 +38,7 @@ from frame_metrics.roles.list_columns import (
     relevant_lists,
     result_lists,
 )
+from frame_metrics.roles.missing import likely_roles, missing_text, usual_columns
 from frame_metrics.roles.roles import COLUMNS, RESOURCES, Roles
 
 # Key columns that are made: the number of a row whose lists are a query without an id; the column of a system.
@@ -47,7 +48,6 @@ WITH_BOTH = {
     ALTERNATIVES[0]: "ranks order the results",
     ALTERNATIVES[1]: "grades are the gains, and labels say what is relevant",
 }
-PER_QUERY = ("metric", "value", "undefined")  # columns by which a result of per_query() is recognised
 SAVED_COLUMNS = ("metric", "k", "answered", "undefined")  # columns of per_query() besides the numbers
 # Roles and options that go with value=.
 WITH_VALUE = (*roles_where(lambda role: role.with_value), "undefined", "unanswered", *RESOURCES)
@@ -127,7 +127,7 @@ def _likely(role: str, columns: Columns, available: list[str], begin: str | tupl
 
     Columns that already have a role are left out.
     """
-    known = [name for name in _known(role, available) if str(name).strip().lower().startswith(begin)]
+    known = [name for name in usual_columns(role, available) if str(name).strip().lower().startswith(begin)]
     return next((name for name in known if name not in columns.needed), "")
 
 
@@ -144,7 +144,7 @@ def _likely_order(columns: Columns, roles: Roles, available: list[str]) -> tuple
 
 def _likely_systems(columns: Columns, available: list[str]) -> tuple[str, ...]:
     """Return the columns without a role whose names are usual for systems; one called "system" is first."""
-    every = dict.fromkeys([*_known("system", available), *ROLES["system"].among(available)])
+    every = dict.fromkeys([*usual_columns("system", available), *ROLES["system"].among(available)])
     return tuple(name for name in every if name not in columns.needed)
 
 
@@ -165,7 +165,7 @@ def _segments(columns: Mapping[str, Any]) -> tuple[str, ...]:
                 f"arm={quote(arm)} beside {given}: an arm is a part of the traffic with queries of its own, and "
                 f"{role}s share their queries; name one of the two, or pass by={quote(arm)} in the place of arm= for "
                 f"the {role}s within each"
-            )
+            ).offering({"arm=": []}, by=arm)
     return (arm, *by)
 
 
@@ -276,10 +276,19 @@ def _named(roles: Roles, available: list[str], hint: Callable[[str, str], str]) 
             if column not in all_columns:
                 if role == "threshold" and _is_number(column):
                     raise ColumnError(f"threshold={quote(column)} is text; pass the number, threshold={column.strip()}")
-                raise ColumnError(
-                    f"{role}={quote(column)}: there is no such column among {listed(available)}{hint(role, column)}"
-                )
+                if (parts := column.split(",")) and {*parts} <= all_columns and role in ("query", "by", "doc"):
+                    raise _several_columns(role, parts, roles, available)
+                raise no_column(f"{role}={quote(column)}", column, available, hint(role, column))
     return named | as_columns | {"class_scores": tuple(scores.items()), "extra": tuple(extra.items())}
+
+
+def _several_columns(role: str, names: Sequence[str], roles: Roles, available: Sequence[str]) -> ColumnError:
+    """Return the error about columns with commas between; a document has one, and those before it are the query's."""
+    way: dict[str, Any] = {role: [*names]}
+    if role == "doc":
+        way = {"query": [*dict.fromkeys([*column_names(roles.get("query")), *names[:-1]])], "doc": [names[-1]]}
+    texts = ", ".join(f"{one}={quote(its[0] if len(its) == 1 else its)}" for one, its in way.items())
+    return no_column(f"{role}={quote(','.join(names))}", "", available, f"; pass {texts}").offering(**way)
 
 
 def _is_number(text: str) -> bool:
@@ -370,67 +379,6 @@ def _check_ambiguous(
     raise ColumnError(f"{what}; {way}{more}")
 
 
-def missing_text(
-    pair: tuple[str, ...], roles: Mapping[str, Any], available: list[str], hint: Callable[[str], str] | None = None
-) -> str:
-    """Return the text of an error about a missing role, or about two of which one is needed.
-
-    Parameters
-    ----------
-    pair : the role, or the two.
-    roles : what the caller named.
-    available : the frame's columns.
-    hint : returns a hint for a column that is missing.
-    """
-    aside = [role for role in pair if role in roles]
-    if aside:
-        way = f"leave {aside[0]}=None out, or name its column, one of {listed(available)}"
-        return f"{aside[0]}=None was passed, but this call needs the {aside[0]}; {way}"
-    for role in pair:
-        other = next((name for name, value in roles.items() if name in COLUMNS and role in column_names(value)), None)
-        if other and role in available:
-            only = "a column can have only one role"
-            return f"the column {role!r} is the {other}, and {only}; name the {role} with {role}="
-        if role in available and ROLES[role].found:
-            return f"the column {role!r} is there, but does not fit the others; pass {role}={role!r} to see why"
-    which = " or ".join(f"{role}=" for role in pair)
-    if {*PER_QUERY} <= {*available}:
-        what = "the frame has numbers of queries, as per_query() returns them; pass value='value'"
-        return f"the {' or '.join(pair)} is missing, and {what}"
-    named = {column for role, given in roles.items() if role in COLUMNS for column in column_names(given)}
-    free = [column for column in available if column not in named]
-    # The backend's hint may name a similar column; that is cut out, as this column may have a role already.
-    hints = [hint_at(role, free) or (hint(role) if hint else "").replace(closest(role, available), "") for role in pair]
-    more = next((words for words in hints if words), "")
-    among = listed(free or available)
-    way = f"; name its column with {which}, one of {among}" if available else " in a frame without columns"
-    return f"the {' or '.join(pair)} is missing{way}{more}"
-
-
-def hint_at(role: str, available: list[str]) -> str:
-    """Return a hint at the column that likely has a role; "" if there is none."""
-    known = _known(role, available)
-    return did_you_mean(known[0]) if known else closest(role, available)
-
-
-def _known(role: str, available: list[str]) -> list[str]:
-    """Return the columns whose names are usual for a role."""
-    return [name for name in available if str(name).strip().lower() == role] or ROLES[role].among(available)
-
-
-def also_missing(pairs: Sequence[tuple[str, ...]], roles: Mapping[str, Any], available: list[str]) -> str:
-    """Return the clause about further roles that are missing, with their likely columns; "" if there are none."""
-    named = {column for role, given in roles.items() if role in COLUMNS for column in column_names(given)}
-    free = [column for column in available if column not in named]
-    pairs = [pair for pair in pairs if not any(role in free and ROLES[role].found for role in pair)]
-    if not pairs:
-        return ""
-    likely = [next(((role, known[0]) for role in pair if (known := _known(role, free))), None) for pair in pairs]
-    add = ", ".join(f"{one[0]}={one[1]!r}" for one in likely if one)
-    which = " and ".join(f"the {' or '.join(pair)}" for pair in pairs)
-    return f"; {which} {'are' if len(pairs) > 1 else 'is'} missing too{f'; add {add}' if add else ''}"
-
-
 def _check_roles_of_columns(columns: Columns) -> None:
     """Raise for a column with two roles, and for a key column with the name of a column of results."""
     by_role = {"query": columns.query, "system": column_names(columns.system), "arm": column_names(columns.arm)}
@@ -516,7 +464,7 @@ def _label_or_grade(given: dict[str, Any], available: list[str], roles: Roles) -
         _check_ambiguous({}, available, (pair,), ())
     found = named or as_in_log or _found_alternative({}, pair, available)
     if not found:
-        raise ColumnError(f"judge: {missing_text(pair, {}, available)}")
+        raise ColumnError(f"judge: {missing_text(pair, {}, available)}").offering(**likely_roles([pair], {}, available))
     return found
 
 

@@ -244,7 +244,8 @@ def _annotated(plan: Plan) -> Call:
     """Return the call in which annotators may differ; raise if no column names them."""
     call = bind(plan, Needs(judgments_optional=True, verb=AGREEMENT))
     if call.judgment_columns is None or not call.judgment_columns.annotator:
-        raise ColumnError("no column says who judged; name it, as in judge(qrels, annotator='annotator')")
+        problem = "no column says who judged; name it, as in judge(qrels, annotator='annotator')"
+        raise ColumnError(problem).offering(annotator=...)
     # Differing judgments are no error, and their combination is not looked at.
     return replace(call, conventions=replace(call.conventions, several=ANY_JUDGMENT))
 

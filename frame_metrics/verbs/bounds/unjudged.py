@@ -53,7 +53,8 @@ def check_bounded(name: str, metric: Metric, top: float | None = None, highest: 
     scaled = "max_grade" in metric.options or not isinstance(metric.params.get("gain"), Mapping)
     if metric.graded and scaled and top is None and own is None:
         grade = ", the greatest grade that a document can get" if highest is None else f"{highest:g}"
-        raise NotComputableError(f"{name}: bounds of unjudged rows need the scale; pass max_grade={grade}")
+        problem = f"{name}: bounds of unjudged rows need the scale; pass max_grade={grade}"
+        raise NotComputableError(problem).offering(max_grade=...)
 
 
 def extremes(

@@ -21,7 +21,7 @@ from frame_metrics.plan.needs import RANKED, Needs
 from frame_metrics.plan.plan import Plan
 from frame_metrics.plan.source import Source, answer_of
 from frame_metrics.plan.verb import check_options
-from frame_metrics.roles.resolve import missing_text
+from frame_metrics.roles.missing import likely_roles, missing_text
 from frame_metrics.verbs.compare.differences import columns_of, numbers_of_rows, schema_of
 from frame_metrics.verbs.compare.options import (
     CHOICES,
@@ -97,12 +97,14 @@ def _check_roles(plan: Plan) -> None:
     columns = plan.columns
     if columns.team is None:
         message = missing_text(("team",), plan.roles, plan.available, plan.backend.hint)
+        options = likely_roles([("team",)], plan.roles, plan.available)
         for role in ("arm", "system"):
             if column := getattr(columns, role):
                 message = (
                     f"{role}={column!r} says that a list is of one {role}; name the column with team= in its place"
                 )
-        raise ColumnError(f"interleaving() compares the teams that contributed the rows of a list: {message}")
+        problem = "interleaving() compares the teams that contributed the rows of a list"
+        raise ColumnError(f"{problem}: {message}").offering(**options)
     problem = f"team={columns.team!r} says which system contributed each row of a list, and"
     if several := [*columns.shape.per_system]:
         raise NotComputableError(f"{problem} the columns {several} are those of several systems; name one of them")

@@ -29,7 +29,7 @@ from frame_metrics.plan.compared import MID_P, TESTS, WEIGHT_AND_CLUSTER_ROLES, 
 from frame_metrics.plan.declared import VERBS
 from frame_metrics.plan.verb import check_options
 from frame_metrics.roles.columns import Columns
-from frame_metrics.roles.resolve import hint_at, missing_text
+from frame_metrics.roles.missing import hint_at, likely_roles, missing_text
 from frame_metrics.verbs.compare.margins import margin_read, margins_of
 from frame_metrics.verbs.compare.strata import as_given, strata_read
 
@@ -302,9 +302,11 @@ def _check_rows(call: Call, options: CompareOptions) -> None:
     if options.against is None and columns.doc is None:
         if "query" in call.roles:
             hint = hint_at("doc", call.plan.available)
-            raise ColumnError(f"compare() without a query pairs rows by document; name their column with doc={hint}")
+            error = ColumnError(f"compare() without a query pairs rows by document; name their column with doc={hint}")
+            raise error.offering(**likely_roles([("doc",)], call.roles, call.plan.available))
         lacking = missing_text(("query",), call.roles, call.plan.available, call.plan.backend.hint)
-        raise ColumnError(f"{lacking}; to pair rows without a query, name the document they are about with doc=")
+        error = ColumnError(f"{lacking}; to pair rows without a query, name the document they are about with doc=")
+        raise error.offering(**likely_roles([("query",)], call.roles, call.plan.available))
 
 
 def _check_arms(columns: Columns, options: CompareOptions) -> None:
