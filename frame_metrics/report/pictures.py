@@ -27,6 +27,9 @@ NOT_IN_PAGE = re.compile(
     r'|(?:opacity|stroke-width)="1"|[xy]2="0"|font-weight="normal"|transform="translate\(0,0\)")'
 )
 MOST_SERIES = 30  # the most systems, or segments, of a picture; more cannot be told apart
+OF_MANY = 12  # the systems of a picture where there are more
+BESIDE = 330  # the greatest width of small charts of which three stand beside each other
+USUAL_HEIGHT = 480  # of pictures in a page, in pixels; higher ones are not made smaller
 
 
 def drawn(content: Content) -> dict[str, Picture]:
@@ -43,7 +46,8 @@ def drawn(content: Content) -> dict[str, Picture]:
         every = [untitled(chart) for chart in every] if len(every) == 1 else every
         if svgs := [svg for i, chart in enumerate(every) for svg in _for_both(chart, f"{name}-{i}")]:
             note = "" if name == "curve scores" else " The numbers are in the table."
-            found[name] = Picture(title, f"Picture: {title}.{note}", svgs, notes, name in SMALL_CHARTS)
+            small = name in SMALL_CHARTS and max(_sides(svg)[0] for svg in svgs) <= BESIDE
+            found[name] = Picture(title, f"Picture: {title}.{note}", svgs, notes, small)
     return found
 
 
@@ -57,11 +61,18 @@ def _notes(title: Any) -> list[str]:
 def _for_both(chart: Any, name: str) -> list[str]:
     """Return a chart as SVG, and one more for phones if its letters would be too small there."""
     wide = _svg(chart, name)
-    width, height = (float(side) for side in re.findall(r' (?:width|height)="([\d.]+)"', wide[: wide.index(">")]))
+    width, height = _sides(wide)
+    if height > USUAL_HEIGHT:
+        wide = wide.replace("<svg ", f'<svg style="--high:{height:.0f}px" ', 1)
     if width <= WIDEST and height <= HIGHEST:
         return [wide]
     both = {"wide": wide, "narrow": _svg(for_phones(chart), f"{name}-narrow")}
     return [svg.replace("<svg ", f'<svg class="{kind}" ', 1) for kind, svg in both.items()]
+
+
+def _sides(svg: str) -> list[float]:
+    """Return the width and the height of a picture, in pixels."""
+    return [float(side) for side in re.findall(r' (?:width|height)="([\d.]+)"', svg[: svg.index(">")])]
 
 
 def _charts_of_metrics(frame: pl.DataFrame, ci: float | None) -> list[Any]:
@@ -167,13 +178,13 @@ def _of_scores(content: Content, curves: Mapping[str, pl.DataFrame]) -> Iterator
 
 
 def _foremost_systems(content: Content, frame: pl.DataFrame) -> tuple[pl.DataFrame, str]:
-    """Return the rows of at most ``MOST_SERIES`` systems, the best and the baseline among them, and words for these."""
+    """Return the rows of all systems, or of the best of many and the baseline, and words for these."""
     systems = frame[content.system].unique(maintain_order=True) if content.system in frame.columns else pl.Series()
     if len(systems) <= MOST_SERIES:
         return frame, ""
-    best = systems[list(foremost(systems.to_list(), content.places, MOST_SERIES))]
+    best = systems[list(foremost(systems.to_list(), content.places, OF_MANY))]
     baseline = ", and the baseline" if content.has_baseline else ""
-    words = f", the best {MOST_SERIES} of {len(systems):,} systems by {content.first}{baseline}"
+    words = f", the best {OF_MANY} of {len(systems):,} systems by {content.first}{baseline}"
     return frame.filter(pl.col(systems.name).is_in(best.implode(), nulls_equal=True)), words
 
 
