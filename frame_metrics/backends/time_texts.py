@@ -36,6 +36,7 @@ NAMES = [
     for unit, each in NAMES_OF.items()
     for names in each
 ]
+NAMES.append(("month", {**NAMES[-1][1], "sept": 9}))  # as English has it beside "sep"
 MONTH_NUMBERS = {name: at for unit, names in NAMES if unit == "month" for name, at in names.items()}
 
 

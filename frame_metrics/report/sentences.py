@@ -238,7 +238,7 @@ def _split(figures: Figures) -> str:
 
 def _as_given(figures: Figures) -> str:
     of = str(figures.of)
-    return f"{of[0].upper()}{of[1:]}."
+    return f"{of[0].upper()}{of[1:]}{'' if of.endswith('?') else '.'}"
 
 
 def _cut(figures: Figures) -> str:

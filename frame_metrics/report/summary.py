@@ -33,6 +33,7 @@ MOST_SYSTEMS = (
     3  # the most systems that are named as other than a baseline, where it is not known whether more is better
 )
 MOST_LACKING = 3  # the most systems that are named because they lack rows of queries
+OF_NO_METRIC = ("arms", "audit", "cut", "distance", "missing", "split", "tests")  # kinds of sentences
 OF_MARGIN = ("margin", "p_not_worse")  # figures of differences that are compared with a margin
 TYPES = {"str": pl.String(), "int": pl.Int64(), "float": pl.Float64()}
 
@@ -62,6 +63,8 @@ def summary_of(content: Content, work: Calls, compare_options: Mapping[str, Any]
         "sentence": pl.Series([one.sentence for one in sentences], dtype=pl.String),
     }
     columns = {name: pl.Series([getattr(one, name) for one in sentences], dtype=kind) for name, kind in kinds.items()}
+    of_none = pl.Series([one.kind in OF_NO_METRIC for one in sentences], dtype=pl.Boolean)
+    columns["metric"] = columns["metric"].set(of_none, None)
     return pl.DataFrame(first | columns)
 
 

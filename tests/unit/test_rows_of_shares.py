@@ -41,6 +41,13 @@ def test_of_one_frame() -> None:
     assert " of 880 rows" not in said(texts.irm(classes=["a", "b"]), "recall")
 
 
+def test_sentences_of_no_metric_have_none() -> None:
+    """Those of the audit, of arms and of the number of tests."""
+    found = LOG.irm(arm="arm", by="part").summary("recall", "accuracy", baseline="m1")
+    assert {*found.filter(pl.col("kind").is_in(["arms", "audit", "tests"]))["metric"]} == {None}
+    assert {*found.filter(pl.col("kind").is_in(["difference", "value"]))["metric"]} == {"recall"}
+
+
 def test_of_arms() -> None:
     """Each arm has its own numbers, over all and in a segment."""
     both = said(LOG.irm(arm="arm", by="part"), "recall", baseline="m1")
