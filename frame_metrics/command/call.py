@@ -8,13 +8,13 @@ import shlex
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import takewhile
-from math import isfinite
 from typing import Any
 
-from frame_metrics.command import gates, reading, writing
+from frame_metrics.command import reading, writing
 from frame_metrics.command.commands import GATES_ON_VALUES, metrics_taken, options_of, takes_one_metric
 from frame_metrics.command.formats import format_inside, format_of
 from frame_metrics.command.front import PROGRAM
+from frame_metrics.command.gate_options import SAVED, check_gates
 from frame_metrics.command.guesses import without_log
 from frame_metrics.command.named_metrics import is_metric
 from frame_metrics.command.options import JUDGMENTS
@@ -35,7 +35,6 @@ OF_TABLES = ("best-threshold", "thresholds", "per-class")  # commands whose metr
 EXAMPLES = {"of": "--of unjudged --max-grade 3, or --of ties"}  # of options that are required
 WRITTEN_TO = (".html", ".md", ".txt")  # endings of files that are never read
 PAGE = "report.html"  # the file that a report is written to by default
-SAVED = ("saved", "fail_if_worse_than", "not_worse_than")  # options that name saved numbers
 
 
 def _is_file(argument: str) -> bool:
@@ -206,7 +205,7 @@ class CommandLine:
                     f"{option.flag} is about judgments in a separate file; name it with --qrels{further}"
                 )
                 raise error.offering({self.name: ["agreement"], "metric=": []}) if further else error
-        self._check_gates()
+        check_gates(self.name, options)
         for name in self.metrics:
             if self.name != "curve" and "value" not in options and not _is_file(name):
                 read([name])
@@ -309,56 +308,3 @@ class CommandLine:
             if (path := os.path.realpath(name)) in seen:
                 raise BadValueError(f"{flag} {name}: it is written by {seen[path]} too; write to another file")
             seen[path] = flag
-
-    def _check_gates(self) -> None:
-        """Raise for gates without an effect, or that the result cannot be checked against."""
-        options = self.set_options
-        for name in ("fail_under", "fail_over"):
-            self._check_limits(name, options.get(name) or {})
-        alpha, worse, bounds = (options.get(name) for name in ("alpha", "fail_if_worse_than", "fail_on"))
-        not_worse, margin = (options.get(name) for name in ("not_worse_than", "margin"))
-        if bounds is not None:
-            gates.check_bounds(bounds)
-        most = options.get("max_drop")
-        drop, losses = most is not None, most.values() if isinstance(most, dict) else [most or 0]
-        level = alpha is None or (is_number(alpha) and 0 < alpha < 1)
-        saved = worse or not_worse or options.get("saved")
-        ungated = not (self.has_gates or bounds)
-        if is_number(alpha) and not (worse or not_worse):
-            raise BadValueError(
-                "alpha= is the level of --fail-if-worse-than and --not-worse-than, and none of them is given; that of "
-                "intervals is 1 minus --ci"
-            ).offering({"alpha=": []}, ci=f"{1 - alpha:g}")
-        if (worse or not_worse) and options.get("per_query"):
-            problem = f"--{'fail-if-worse' if worse else 'not-worse'}-than reads p-values; leave out --per-query"
-            raise BadValueError(problem).offering({"per_query=": []})
-        wrong = {
-            "--not-worse-than requires the loss that is still accepted; pass --margin, as --margin ndcg@10=0.01": (
-                not_worse and margin is None
-            ),
-            "--max-drop requires --fail-if-worse-than, with the file that per-query or evaluate wrote": (
-                drop and not worse
-            ),
-            "--max-drop takes losses of at least 0, as ndcg@10=0.02": drop and not all(one >= 0 for one in losses),
-            "--margin requires --not-worse-than": (margin is not None and not not_worse and self.name == "evaluate"),
-            f"alpha={alpha!r} is not a level between 0 and 1, as 0.05": not level,
-            "--baseline, --saved, --fail-if-worse-than and --not-worse-than each name a baseline; pass one of them": (
-                len([name for name in ("baseline", *SAVED) if options.get(name)]) > 1
-            ),
-            "--saved-system requires a file of saved numbers": options.get("saved_system") and not saved,
-            "--junit writes the results of gates, and there is none; pass one, as --fail-under": options.get("junit")
-            and ungated,
-        }
-        for message in (message for message, holds in wrong.items() if holds):
-            lacking = drop and not worse and options.get("saved")
-            raise BadValueError(message).offering({"saved=": ["fail_if_worse_than="]} if lacking else {})
-
-    def _check_limits(self, name: str, gate: Any) -> None:
-        """Raise for a gate whose limits are not numbers by metric, or that the result's layout does not allow."""
-        if not isinstance(gate, dict) or not all(is_number(one) and isfinite(one) for one in gate.values()):
-            raise BadValueError(f"{name}: {gate!r} is not a metric and its limit, as ndcg@10=0.4")
-        if "value" not in self.roles:
-            gates.check_limits(f"--{name.replace('_', '-')}", gate)
-        if gate and self.set_options.get("layout") == "wide":
-            problem = f"{name}= reads a row for each metric; leave out --layout wide"
-            raise BadValueError(problem).offering({"layout=": []})

@@ -14,9 +14,10 @@ import polars as pl
 
 from frame_metrics.accessor import IRM
 from frame_metrics.command import mixed_systems, reading, writing
-from frame_metrics.command.call import OF_DOCS, OF_RANKS, SAVED, CommandLine
+from frame_metrics.command.call import OF_DOCS, OF_RANKS, CommandLine
 from frame_metrics.command.commands import OF_JUDGE
 from frame_metrics.command.files import File
+from frame_metrics.command.gate_options import SAVED
 from frame_metrics.command.ids import as_texts, matching
 from frame_metrics.command.periods import in_periods
 from frame_metrics.command.saved import SavedFile, column_of_systems

@@ -229,6 +229,9 @@ WHOLE = {
         "agreement items.csv --doc thing --annotator who --grade said --level nominal "
         "--scale a=0 --scale b=1 --scale c=2"
     ),
+    "agreement parts.csv --query batch --item page,line --annotator who": (
+        "agreement parts.csv --annotator who --query batch --query page --doc line"
+    ),
     "agreement stuff.csv": "agreement stuff.csv --annotator who --doc item",
     "agreement items.csv --label said --item thing": (
         "agreement items.csv --doc thing --annotator who --grade said --level nominal "
@@ -314,6 +317,8 @@ def test_whole_commands(call: str, capsys: pytest.CaptureFixture[str]) -> None:
     ranks = pl.DataFrame({"query": "q", "run": list("aabb"), "docno": list("xyyx"), "position": [1, 2, 1, 2]})
     write(ranks, "ranks.csv")
     write(pl.DataFrame({"thing": list("xxyyzz"), "who": list("uvuvuv"), "said": list("aabbcb")}), "items.csv")
+    parts = {"batch": 1, "page": list("aabb"), "line": [1, 1, 2, 2], "who": list("uvuv"), "grade": [1, 0, 2, 1]}
+    write(pl.DataFrame(parts), "parts.csv")
     write(pl.DataFrame({"item": list("xxyy"), "who": list("uvuv"), "grade": [1, 0, 2, 1]}), "stuff.csv")
     write(pl.DataFrame({"label": [0, 1, 1], "risk": [0.2, 0.7, 0.1]}), "risks.csv")
     write(pl.DataFrame({"id": [1, 2, 3], "label": [0, 1, 1], "score": [0.2, 0.7, 0.1]}), "cases.csv")

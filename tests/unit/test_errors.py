@@ -1646,3 +1646,21 @@ def test_names_of_columns_are_made_texts_once() -> None:
     irm = IRM(frame, query=[0], score=1, label=2, collection_size=10, positive=1)
     assert irm.roles == {"query": ["0"], "score": "1", "label": "2", "collection_size": 10, "positive": 1}
     assert IRM(frame, **irm.roles).evaluate("rr")["value"].tolist() == [0.5]
+
+
+def test_an_error_has_its_way_out_as_data() -> None:
+    """The options to pass are those of the message; a misspelt word, and a name with two meanings, have others."""
+    frame = pl.DataFrame({"qid": [1, 1], "docid": ["a", "b"], "sim": [1.0, 2.0], "relevance": [1, 0]})
+    with pytest.raises(ColumnError) as lacking:
+        frame.irm().evaluate("ndcg@10")
+    assert lacking.value.options == {"query": "qid", "score": "sim", "grade": "relevance"}
+    assert frame.irm(**lacking.value.options).evaluate("ndcg@10")["n"].to_list() == [1]
+    with pytest.raises(ColumnError, match=re.escape("pass by=['qid', 'docid']")) as several:
+        frame.irm(**lacking.value.options | {"by": "qid,docid"}).evaluate("rr")
+    assert several.value.options == {"by": ["qid", "docid"]}
+    with pytest.raises(ColumnError) as misspelt:
+        frame.irm(query="qidd").evaluate("rr")
+    assert misspelt.value.instead == {"qidd": ["qid"]}
+    with pytest.raises(UnknownNameError) as two:
+        frame.irm(**lacking.value.options).evaluate("ctr")
+    assert two.value.instead == {"ctr": ["success", "precision"]}
