@@ -27,6 +27,7 @@ from frame_metrics.errors import (
     listed,
     quote,
 )
+from frame_metrics.roles.columns import ROLES
 
 NEEDS_SYSTEM = "rows of several systems need system="  # the part of an error by which a missing system= is recognised
 NO_LABELS = ("query", "doc", "score", "rank", "system")  # columns that are not taken for labels
@@ -128,7 +129,8 @@ def _searches(frames: Frames) -> str:
     columns, there = frames.irm._plan.columns, frames.log.collect_schema().names()
     usual = [one for names in (SESSIONS, TIMES) for one in there if one.lower() in names]
     order = [*dict.fromkeys([*(one for one in usual if one.lower() in SESSIONS), *columns.query, *usual])]
-    place = columns.rank or columns.doc
+    likely = [*ROLES["rank"].among(there), *ROLES["doc"].among(there)]
+    place = columns.rank or columns.doc or next(iter(likely), None)
     if not usual or place is None or place not in there:
         return ""
     each = [one for n in range(1, len(order) + 1) for one in combinations(order, n) if {*one} & {*usual}]

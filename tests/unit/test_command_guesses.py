@@ -357,6 +357,9 @@ def test_a_unit_that_differs_within_a_query_leads_to_the_column_of_searches(caps
     assert "the query is 'query', and the same one may be asked again: pass --query session" in told
     assert last == f"  | frame-metrics {call} --query session"
     assert main(shlex.split(call) + ["--query", "session"]) == 0
+    write(pl.read_csv("clicks.csv").rename({"rank": "position"}), "clicks.csv")  # which precision does not read
+    *_, last = error(capsys, *call.replace("success", "precision").split()).splitlines()
+    assert last.endswith(" precision --arm arm --cluster user --label clicked --query session")
 
 
 def test_a_log_in_the_place_of_saved_numbers_leads_to_two_commands(capsys: pytest.CaptureFixture[str]) -> None:
