@@ -7,6 +7,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
+from frame_metrics.inputs import Lists
 from frame_metrics.plan.call import Call, bind
 from frame_metrics.plan.needs import RANKED, needs_of
 from frame_metrics.report.sentence_writer import UNJUDGED, SentenceWriter
@@ -33,6 +34,8 @@ class TurningPairs(SentenceWriter):
         if not warned or content.arms or not content.query or not pairs:
             return
         irm, asked = work.all_segments(content), [one for one in content.asked if one[0] == content.first_compared]
+        if asked[0][1].input is Lists:  # of all lists together, without bounds
+            return
         highest = _highest_grade(bind(work.plan, needs_of(work.plan, asked) | RANKED))
         options: dict[str, Any] = {"max_grade": highest} if asked[0][1].graded else {}
         for baseline in dict.fromkeys(one.baseline for one in pairs):
