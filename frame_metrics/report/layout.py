@@ -96,7 +96,7 @@ def verdict(content: Content) -> tuple[str, str]:
     gravest = next((one for one, n in counts.items() if n), "")
     if gravest == "info":
         return f"The audit found no errors and no warnings, and {said[0]}.", gravest
-    return (f"The audit found {', '.join(said)}." if said else "The audit found nothing odd."), gravest
+    return (f"The audit found {', '.join(said)}." if said else "The audit found nothing odd in the data."), gravest
 
 
 def _summary(content: Content, pictures: Mapping[str, Picture]) -> Iterator[Block]:

@@ -170,7 +170,8 @@ class NextStepSentences(SentenceWriter):
         if low is None or high is None or high - low <= 0:
             return
         half = number_text((high - low) / 4)
-        of = f"With {TIMES_MORE} times as many {self.content.unit} ({TIMES_MORE * n:,}) the interval is about ±{half}"
+        more = f"{TIMES_MORE} times as many {self.content.unit} ({TIMES_MORE * n:,})"
+        of = f"With {more} the interval of {self.content.first} is about ±{half}"
         yield self._sentence("next", {}, of=of, n=n)
 
     def _many(self, pair: Figures, times: float) -> str:

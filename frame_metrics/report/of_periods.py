@@ -221,6 +221,7 @@ class PeriodSentences(SentenceWriter):
         tests: dict[str, Any] = {"p_adjusted": change.p, "correction": "holm" if several else None}
         tests |= {"within": self._in_words(line.part) or None, "of_days": line.periods.weekday is not None}
         tests |= self._counts(found, line) | {"also": self._also(change)}
+        tests["may_be_sudden"] = found.kind == "trend" and "break" not in line.periods.looked_for
         return self._sentence(ABOUT[found.kind], {}, system=line.system, of=of, **levels, **tests)
 
     def _counts(self, found: Course, line: Line) -> dict[str, Any]:

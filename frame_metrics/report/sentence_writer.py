@@ -35,6 +35,7 @@ NOT_COLUMNS = (
         "of_days",
         "within",
         "can_turn",
+        "may_be_sudden",
         "segment",
         "unit",
         "clusters",

@@ -46,8 +46,9 @@ class Figures:
     segment: str = ""  # that of the figures in words
     within: str | None = None  # the segment that the whole sentence is about, in words
     also: str = ""  # words for the other systems and segments that have the same change over time
-    of_all: bool = False  # whether a share is that of all rows, not of a bin of scores
+    of_all: bool = False  # whether a share is that of all rows, not of a bin of scores; or a value that of all segments
     of_days: bool = False  # whether an outage is one of days, beside the same weekdays
+    may_be_sudden: bool = False  # whether a trend is of too few periods to look for a break
     are_periods: bool = False  # whether the system and the baseline are periods
     warned: bool = False  # whether the audit warns of it
     can_turn: bool | None = None  # whether judgments of unjudged results could put the other system ahead, if known
@@ -143,9 +144,8 @@ def _value(figures: Figures) -> str:
         return ""
     of = of_system(figures)
     between = "" if figures.ci_low is None else f" ({range_of(figures)})"
-    return (
-        f"{figures.metric}{of} is {number_text(figures.value)}{between}{at_text(figures)}, over {counted_of(figures)}."
-    )
+    value = f"{figures.metric}{of} is {number_text(figures.value)}{between}{at_text(figures)}"
+    return f"{'In all, ' if figures.of_all else ''}{value}, over {counted_of(figures)}."
 
 
 def _weighted(figures: Figures) -> str:
@@ -217,11 +217,14 @@ def _calibration(figures: Figures) -> str:
         return (
             f"Read as probabilities, {scores} are nowhere surely off ({figures.metric} {number_text(figures.value)})."
         )
-    share, low, high = (f"{100 * (one or 0):.3g} %" for one in (figures.share, figures.ci_low, figures.ci_high))
+    share, low, high = (f"{100 * max(one or 0, 0):.3g} %" for one in (figures.share, figures.ci_low, figures.ci_high))
     rows, mean = counted(figures.n or 0, figures.unit), number_text(figures.baseline_value)
     some = f"all {rows}, whose mean score is {mean}" if figures.of_all else f"{rows} with a mean score of {mean}"
-    others = (figures.n_units or 1) - 1
-    also = f", as in {others:,} more of {figures.baseline_n_units:,} segments" if others else ""
+    others, every = (figures.n_units or 1) - 1, figures.baseline_n_units or 1
+    more = f"{others:,} more of {every:,} segments"
+    if others == every - 1:
+        more = "the other segment" if others == 1 else f"all {others:,} others"
+    also = f", as in {more}" if others else ""
     return (
         f"Read as probabilities, {scores} are off{also}: of {some}, {share} are {figures.of} ({low} to {high}); bin "
         f"by bin they are off by {number_text(figures.value)} on average ({figures.metric})."

@@ -119,7 +119,7 @@ class SummarySentences(SentenceWriter):
         yield from MixSentences(*about).all(pairs)
         yield from StrataSentences(*about).reversed(pairs)
         if not pairs or self.content.first_compared != self.content.first:
-            yield self._sentence("value", self.best_row)
+            yield self._sentence("value", self.best_row, of_all=bool(self.content.by))
         # What the figures rest on.
         yield from self._weighted()
         yield from self._absent()

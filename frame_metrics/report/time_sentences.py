@@ -21,13 +21,16 @@ def _from_to(figures: Figures) -> str:
 
 def _tests(figures: Figures) -> str:
     """Return the p-value of a change, and the numbers of queries behind both levels, in the order of these."""
-    of = figures if figures.kind == "outage" else figures.swapped()
-    return f"(over {counted_of(of)}; {p_words(figures.p_adjusted)})"
+    p = p_words(figures.p_adjusted)
+    if figures.kind == "outage":
+        return f"(over {counted_of(figures)}; {p})"
+    return f"(over {counted_of(figures.swapped())} before and after; {p})"
 
 
 def trend(figures: Figures) -> str:
-    p = p_words(figures.p_adjusted)
-    return f"{_rose_or_fell(figures)} steadily{figures.also}, on a line {_from_to(figures)} ({figures.of}; {p})."
+    how, p = "" if figures.may_be_sudden else " steadily", p_words(figures.p_adjusted)
+    few = ", steadily or at once, which so few periods cannot tell" if figures.may_be_sudden else ""
+    return f"{_rose_or_fell(figures)}{how}{figures.also}, on a line {_from_to(figures)} ({figures.of}; {p}){few}."
 
 
 def level_break(figures: Figures) -> str:

@@ -176,9 +176,8 @@ def test_the_day_of_a_break_is_named() -> None:
     log = log_of(np.where(np.arange(60) < 40, 0.5, 0.25) + rng.normal(0, 0.01, 60))
     first = told(log)
     assert len(first) == 1
-    expected = (
-        r"rr fell by 0\.2\d\d at or near 2026-07-11, from 0\.50\d to 0\.25\d \(over 400 and 200 queries; p < 0\.001\)\."
-    )
+    fell = r"rr fell by 0\.2\d\d at or near 2026-07-11, from 0\.50\d to 0\.25\d "
+    expected = fell + r"\(over 400 and 200 queries before and after; p < 0\.001\)\."
     assert re.fullmatch(expected, first[0])
     assert told(log.with_columns(pl.col("day").cast(pl.Datetime))) == first
     assert told(log.with_columns(pl.col("day").cast(pl.String))) == first
@@ -251,6 +250,12 @@ def test_a_steady_fall_over_weeks_is_told() -> None:
     assert first.endswith("(2026-06-01 to 2026-08-17; p < 0.001).")
     (weeks,) = told(log.with_columns(pl.col("day").dt.strftime("%G-W%V")))
     assert weeks == first.replace("2026-06-01", "2026-W23").replace("2026-08-17", "2026-W34")
+    few = log_of(np.linspace(0.5, 0.3, 8) + rng.normal(0, 0.01, 8), step=7)
+    (sudden,) = (one for one in told(few) if " on a line " in one)
+    assert sudden.startswith("rr fell, on a line from 0.")
+    assert sudden.endswith(
+        "(2026-06-01 to 2026-07-20; p < 0.001), steadily or at once, which so few periods cannot tell."
+    )
 
 
 def test_part_filled_ends_are_left_out_and_few_days_are_too_few() -> None:
