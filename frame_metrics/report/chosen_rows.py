@@ -12,7 +12,13 @@ from frame_metrics.report.cells import sign_of
 Frame = TypeVar("Frame", pl.DataFrame, pl.DataFrame | None)
 
 
-def places_of(results: pl.DataFrame, system: str | None, metric: str, baselines: Sequence[Any]) -> dict[Any, int]:
+def places_of(
+    results: pl.DataFrame,
+    system: str | None,
+    metric: str,
+    baselines: Sequence[Any],
+    beaten_by: Mapping[Any, Collection[Any]],
+) -> dict[Any, int]:
     """Return the place of each system: the best one first, then the baselines, then all others by a metric.
 
     Without a direction the highest comes first, as ``leaderboard`` has it.
@@ -21,12 +27,29 @@ def places_of(results: pl.DataFrame, system: str | None, metric: str, baselines:
     ----------
     results : the rows of ``evaluate`` over all segments.
     baselines : the systems with which others are compared; a baseline that is not a system gets no place.
+    beaten_by : for ``after_betters``.
     """
     if system is None:
         return {}
-    ranked = ranked_by(results, system, metric)
+    ranked = after_betters(ranked_by(results, system, metric), beaten_by)
     order = dict.fromkeys([*ranked[:1], *(one for one in baselines if one in ranked[1:]), *ranked[1:]])
     return {one: place for place, one in enumerate(order)}
+
+
+def after_betters(ranked: Sequence[Any], beaten_by: Mapping[Any, Collection[Any]]) -> list[Any]:
+    """Return systems in their order, each after those that surely beat it; of those that beat each other the first.
+
+    Means over different queries may place a system before one that is surely better on the queries of both.
+
+    Parameters
+    ----------
+    beaten_by : the systems that surely beat a system on the queries of both.
+    """
+    left, found = [*ranked], []
+    while left:
+        free = (one for one in left if not any(other in left for other in beaten_by.get(one, ()))) if beaten_by else ()
+        found.append(left.pop(left.index(next(iter(free), left[0]))))
+    return found
 
 
 def ranked_by(results: pl.DataFrame, system: str, metric: str) -> list[Any]:

@@ -141,12 +141,21 @@ def with_comparison(content: Content, work: Calls, plan: Any, compare_options: M
     if found is None:
         return content
     if only_best:
+        best = next(iter(_with_differences(content, found, names).places))
         found = found.filter([best in pair for pair in zip(found[str(content.system)], found["baseline"], strict=True)])
     elif best is not None:
         found = _for_all_pairs(content, found)
-    there = {*found["metric"]}
-    content = _added(content, differences=found, metric=next((name for name in names if name in there), None))
+    content = _with_differences(content, found, names)
+    rows = content.of_compared(found).to_dicts() if content.has_baseline and content.n_systems > PERIODS else []
+    if any(map(content.are_unlike, rows)) and not {*content.by} & {*found.columns}:
+        content = _added(content, all_pairs=all_pairs(content, work, compare_options))
     return _added(content, differences=_faced(content, found))
+
+
+def _with_differences(content: Content, found: pl.DataFrame, names: Sequence[str]) -> Content:
+    """Return the content with differences; ``names``: the metrics by which systems were to be compared."""
+    there = {*found["metric"]}
+    return _added(content, differences=found, metric=next((name for name in names if name in there), None))
 
 
 def _added(content: Content, **found: Any) -> Content:
@@ -175,6 +184,16 @@ def compared_in_pairs(content: Content, work: Calls) -> bool:
     if work.paired and content.query:
         return flips_few(content, work)
     return content.n_systems <= ALL_PAIRS
+
+
+def all_pairs(content: Content, work: Calls, compare_options: Mapping[str, Any]) -> pl.DataFrame | None:
+    """Compare all pairs of systems by the first metric that is compared; None if they are too many."""
+    if not compared_in_pairs(content, work):
+        return None
+    calls = work.without_notes(work.irm)
+    options = {key: value for key, value in compare_options.items() if key not in ("margin", "baseline")}
+    metric = work.metrics_to_pass(content.first_compared)
+    return calls.tried("pairs", partial(calls.compare, calls.whole(content), *metric, **options))
 
 
 def with_leaderboard(content: Content, work: Calls, compare_options: Mapping[str, Any]) -> Content:

@@ -12,6 +12,7 @@ import polars as pl
 
 from frame_metrics.inputs.records import record
 from frame_metrics.metrics.metric import Metric
+from frame_metrics.report.cells import ALPHA, sign_of
 from frame_metrics.report.chosen_rows import foremost, places_of
 from frame_metrics.report.pairs import PAIRS, Pairs
 
@@ -100,6 +101,7 @@ class Compared:
     """The comparisons of systems, or of arms; what could not be compared is None."""
 
     differences: pl.DataFrame | None = None
+    all_pairs: pl.DataFrame | None = None  # of systems with values of different queries, beside a named baseline
     leaderboard: pl.DataFrame | None = None  # of three systems or more, by the first metric, where no baseline is named
     in_segments: pl.DataFrame | None = None  # differences by the first metric, with a named baseline
     by_query: pl.DataFrame | None = None  # differences of each query, by the first metric
@@ -198,7 +200,33 @@ class Content(Question):
     @cached_property
     def places(self) -> dict[Any, int]:
         """The place of each system, by which those to show are chosen if there are too many."""
-        return places_of(self.results, self.system, self.first, self.compared.baselines if self.has_baseline else [])
+        baselines = self.compared.baselines if self.has_baseline else []
+        return places_of(self.results, self.system, self.first, baselines, self.beaten_by)
+
+    @cached_property
+    def n_of_systems(self) -> dict[Any, int]:
+        """The number of queries or rows that each system has a value of, by the first metric that is compared."""
+        rows = self.of_compared(self.results).to_dicts()
+        return {row[self.system] if self.system else None: row["n"] for row in rows}
+
+    def are_unlike(self, row: Mapping[str, Any]) -> bool:
+        """Return True if the two systems of a difference have values of different queries."""
+        sides = () if self.arms else (row.get(str(self.system)), row["baseline"])
+        return any(self.n_of_systems.get(one, 0) > row["n"] for one in sides)
+
+    @cached_property
+    def beaten_by(self) -> dict[Any, list[Any]]:
+        """The systems that surely beat a system on the queries of both, of those with values of different queries."""
+        frame = self.compared.differences if self.compared.all_pairs is None else self.compared.all_pairs
+        if frame is None or self.first_compared != self.first or self.system not in frame.columns:
+            return {}
+        sure = self.of_compared(frame).filter(pl.col("p_adjusted") < ALPHA, pl.col("difference") != 0)
+        found = dict[Any, list[Any]]()
+        for row in filter(self.are_unlike, sure.to_dicts() if not {*self.by} & {*frame.columns} else ()):
+            sides = row[str(self.system)], row["baseline"]
+            better, worse = sides if row["difference"] * (sign_of(self.first) or 1) > 0 else sides[::-1]
+            found.setdefault(worse, []).append(better)
+        return found
 
     @property
     def first_compared(self) -> str:

@@ -7,15 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 import polars as pl
 
 from frame_metrics.measuring.baseline import is_frame
 from frame_metrics.report.cells import ALPHA, number_text, sign_of
-from frame_metrics.report.chosen_rows import places_of
-from frame_metrics.report.comparing import compared_in_pairs
+from frame_metrics.report.chosen_rows import after_betters, places_of
+from frame_metrics.report.comparing import all_pairs
 from frame_metrics.report.sentence_writer import SentenceWriter
 from frame_metrics.report.sentences import Figures
 from frame_metrics.report.words import name_of, names_in_words
@@ -47,8 +46,10 @@ class BestSystemSentences(SentenceWriter):
         if frame is None or content.has_baseline or sign_of(name) or {*content.by} & {*frame.columns}:
             return
         pairs = self._differences(content.of_compared(frame).to_dicts(), name)
-        values = {one.system: one.value for pair in pairs for one in (pair, pair.swapped()) if one.value is not None}
-        values = dict(sorted(values.items(), key=lambda one: -one[1]))  # sums of different lengths are no order
+        sides = sorted((one for pair in pairs for one in (pair, pair.swapped())), key=lambda one: one.n or 0)
+        values = {one.system: one.value for one in sides if one.value is not None}  # over most queries
+        order = sorted(values, key=lambda one: -values[one])  # sums of different lengths are no order
+        values = {one: values[one] for one in after_betters(order, content.beaten_by)}
         if len(values) < MIN_SYSTEMS:
             return
         top, *others, low = values
@@ -85,14 +86,12 @@ class BestSystemSentences(SentenceWriter):
         if frame is None or not self.content.has_baseline or not sign_of(name) or {*self.content.by} & {*frame.columns}:
             return
         baselines = [] if is_frame(self.compare_options["baseline"]) else [*dict.fromkeys(frame["baseline"])]
-        order = [*places_of(self.content.results, self.content.system, name, [])]
+        order = [*places_of(self.content.results, self.content.system, name, [], self.content.beaten_by)]
         two = [one for one in order if one not in baselines][:2]
-        if len(two) < 2 or order[0] in baselines or not compared_in_pairs(self.content, self.work):
+        if len(two) < 2 or order[0] in baselines:
             return
-        calls = self.work.without_notes(self.work.irm)
-        options = {key: value for key, value in self.compare_options.items() if key not in ("margin", "baseline")}
-        call = partial(calls.compare, calls.whole(self.content), *self.work.metrics_to_pass(name), **options)
-        found = calls.tried("pairs", call)
+        found = self.content.compared.all_pairs
+        found = all_pairs(self.content, self.work, self.compare_options) if found is None else found
         rows = [] if found is None else self._differences(found.to_dicts(), name)
         for pair in rows:
             if {pair.system, pair.baseline} == {*two} and pair.p_adjusted is not None:

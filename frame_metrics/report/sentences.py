@@ -211,6 +211,16 @@ def _unanswered(figures: Figures) -> str:
     return f"{lacks}; they {figures.of}. {rest}{way}".strip()
 
 
+def _left_out(figures: Figures) -> str:
+    own, other = name_of(figures.system), name_of(figures.baseline)
+    what = "row" if figures.unit == "rows" else figures.metric
+    some = f"{figures.n:,} of {counted(figures.baseline_n or 0, figures.unit)} of {own}"
+    does = "has" if figures.n == 1 else "have"
+    over = f"; over all {figures.baseline_n:,} {figures.metric} of {own} is {number_text(figures.value)}"
+    over = "" if figures.value is None else over
+    return f"{some} {does} no {what} of {other}, and the comparison leaves them out{over}."
+
+
 def _calibration(figures: Figures) -> str:
     scores = f"scores{'' if figures.system is None else f' of {name_of(figures.system)}'}"
     if not figures.misses:
@@ -323,6 +333,7 @@ SENTENCES: Mapping[str, Sentence] = {
     "split": Sentence(_split, DOUBT),
     "absent": Sentence(_as_it_is),
     "unanswered": Sentence(_unanswered, DOUBT),
+    "left out": Sentence(_left_out, lambda figures: DOUBT if figures.warned else None),
     "best": Sentence(_best, ANSWER, _some_are_not),
     "difference": Sentence(difference, lambda figures: WHERE if figures.of else ANSWER, _significant),
     "highest": Sentence(highest, ANSWER, lambda figures: bool(figures.n_units)),

@@ -19,6 +19,7 @@ from frame_metrics.report.of_proxy import ProxySentences
 from frame_metrics.report.of_segments import SegmentSentences
 from frame_metrics.report.of_strata import StrataSentences
 from frame_metrics.report.of_turning import TurningPairs
+from frame_metrics.report.of_unpaired import UnpairedSentences
 from frame_metrics.report.sentence_writer import FIGURES, UNJUDGED, SentenceWriter
 from frame_metrics.report.sentences import ANSWER, DOUBT, WHEN, Figures
 from frame_metrics.verbs.audit.of_systems import SOME_QUERIES
@@ -108,13 +109,13 @@ class SummarySentences(SentenceWriter):
             yield from self._absent()
             yield from [*audit.errors(), *audit.warnings()]
             return
-        pairs = TurningPairs(*about).looked_at([*self._pairs()])
+        pairs, winner = TurningPairs(*about).looked_at([*self._pairs()]), [*best.winner()]
         # First what may make the answer wrong, then the answer.
-        yield from self._doubts(audit)
+        yield from self._doubts(audit, [*pairs, *winner])
         turn = any(one.can_turn for one in pairs)
         yield from [*(replace(one, can_turn=turn) for one in best.best_of()), *best.highest()]
         yield from pairs
-        yield from [*best.more_that_differ(pairs), *best.winner()]
+        yield from [*best.more_that_differ(pairs), *winner]
         yield from self._losses(pairs)
         yield from MixSentences(*about).all(pairs)
         yield from StrataSentences(*about).reversed(pairs)
@@ -137,7 +138,7 @@ class SummarySentences(SentenceWriter):
         labels = [*ProxySentences(*about).labels(pairs)]
         yield from labels or NextStepSentences(*about).next(pairs, of_segments)
 
-    def _doubts(self, audit: AuditSentences) -> Iterator[Figures]:
+    def _doubts(self, audit: AuditSentences, pairs: Sequence[Figures]) -> Iterator[Figures]:
         """Yield what a reader has to know before any figure: the split of arms, errors, and what is missing."""
         if self.content.arms:
             yield self._sentence("arms", {}, of=self.content.system)
@@ -147,6 +148,7 @@ class SummarySentences(SentenceWriter):
         yield from audit.other_classes()
         if not audit.segments_in_two_ways:
             yield from self._unanswered(audit.word_for_unasked)
+        yield from UnpairedSentences(self.content, self.work, self.compare_options).all(pairs)
 
     def _weighted(self) -> Iterator[Figures]:
         """Yield how many values of equal weight are as informative as those of the best system."""
