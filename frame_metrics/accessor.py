@@ -737,7 +737,7 @@ class IRM(Generic[Frame]):
             self-normalised, as in ``sn_sips@10``.
         ci : level of an interval, as 0.95, of which queries, or pooled rows, are the units, or clusters of them if
             ``cluster`` is named. docs/uncertainty.md lists which one it is: of means percentiles of draws at a level
-            for so few units; of values that are all 0 or 1, and of shares of rows, Wilson's; of quantiles two of the
+            for so few units; of shares, whose values are all 0 or 1, Wilson's; of quantiles two of the
             values; where fewer than five units differ from most, Wilson's formula on the range of the metric. Null for
             fewer than two units, where no draw differs from another, and for ends that so few leave open. By default
             there is no interval.

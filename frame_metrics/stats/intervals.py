@@ -34,7 +34,7 @@ from frame_metrics.stats.resampling import (
     resampled,
     sums_drawn,
 )
-from frame_metrics.stats.shares import effective, kish, wilson_on_range
+from frame_metrics.stats.shares import are_shares, effective, kish, wilson_on_range
 
 # For an interval by draws: the fewest units, and the fewest units that differ from the commonest value.
 MIN_VARIED = 5
@@ -54,7 +54,7 @@ def intervals(
 ) -> Array:
     """Return the ends of the intervals of averages over the queries of each group, shape (2, tallies, n).
 
-    - Shares, where all values of a metric, of all groups together, are 0 or 1: Wilson's.
+    - Shares, as the values of all groups together show (``are_shares``): Wilson's.
     - Quantiles: order statistics; with clusters percentiles of draws.
     - Fewer than ``MIN_VARIED`` units, or fewer that differ from the value that most have: Wilson's formula at the mean,
       on the range of the metric; NaN if that has no end.
@@ -83,7 +83,7 @@ def intervals(
     zero_one: dict[int, bool] = {}  # by the id of an array of values, as several tallies may share it
     for tally in tallies:
         if id(tally.each) not in zero_one:
-            zero_one[id(tally.each)] = _are_zero_one(tally.each)
+            zero_one[id(tally.each)] = are_shares(tally.each, tally.value_range)
     for g in range(n):
         members = order[edges[g] : edges[g + 1]]
         if len(members) < 2:
@@ -135,12 +135,6 @@ class UnitsAndEnds:
 TOO_FEW_UNITS = UnitsAndEnds(0, 0, (np.nan, np.nan))
 
 
-def _are_zero_one(values: Array) -> bool:
-    """Return True if all values are 0 or 1; NaN is left out."""
-    known = values[~np.isnan(values)]
-    return bool(len(known)) and bool(((known == 0) | (known == 1)).all())
-
-
 def _units_and_ends(
     tally: Tally, members: Array, cluster_of: Array | None, level: float, *, zero_one: bool
 ) -> UnitsAndEnds:
@@ -152,7 +146,7 @@ def _units_and_ends(
     members : the queries of the group, shape (queries,).
     cluster_of : the number of each one's cluster, shape (queries,); None without clusters.
     level : of the interval.
-    zero_one : whether all values of the metric are 0 or 1.
+    zero_one : whether the values of the metric ``are_shares``.
     """
     values = tally.each[members]
     weight = None if tally.weight is None else tally.weight[members]

@@ -40,6 +40,21 @@ def kish_within(group: Array, mass: Array, square: Array, n: int) -> Array:
     return ratio(np.bincount(group, mass, n) ** 2, np.bincount(group, square, n))
 
 
+def are_shares(values: Array, value_range: tuple[float, float]) -> bool:
+    """Return True if a mean of values is a share: all are 0 or 1, and these are the ends of the range, or both occur.
+
+    Values of another metric may happen to be all 1, as positions and seconds. NaN is left out.
+
+    Parameters
+    ----------
+    value_range : the least and the greatest value that the metric may have.
+    """
+    known = values[~np.isnan(values)]
+    if not ((known == 0) | (known == 1)).all():
+        return False
+    return tuple(value_range) == (0, 1) or bool(known.min(initial=1) < known.max(initial=0))
+
+
 def wilson_on_range(mean: Any, n: Any, level: float, ends: tuple[float, float] = (0, 1)) -> Array:
     """Return Wilson's interval at the mean of n values between two ends; NaN if n is 0, or an end is infinite.
 

@@ -39,7 +39,7 @@ class Arms:
     unit: Array | None = None  # the number of each row's unit, shape (rows,); None if no unit is in both arms
     offset: Array = field(default_factory=lambda: np.zeros(1))  # what was subtracted from all values, shape (columns,)
     limits: Array | None = None  # the least and the greatest value there can be, shape (2, columns); None: not known
-    zero_one: Array | None = None  # whether all values are 0 or 1, shape (columns,); None: to be found from these units
+    zero_one: Array | None = None  # whether values are shares, shape (columns,); None: found from these units
     rows: tuple[float, float] | None = None  # how many queries each arm has, by Kish if they have weights
     clustered: bool = False  # whether some unit has several queries
     weighted: bool = False  # whether queries have unlike weights

@@ -36,7 +36,7 @@ from frame_metrics.stats.arms import compared, effect_size
 from frame_metrics.stats.averages import cluster_numbers, means_of, sums_within
 from frame_metrics.stats.margins import margin_p_of_arms
 from frame_metrics.stats.offsets import offsets
-from frame_metrics.stats.shares import kish
+from frame_metrics.stats.shares import are_shares, kish
 from frame_metrics.stats.significance import weigh_unlike
 from frame_metrics.stats.strata import Strata
 from frame_metrics.stats.two_arms import Arms
@@ -330,8 +330,9 @@ class ArmValues:
 
     @cached_property
     def zero_one(self) -> Array:
-        """True where all values of a metric are 0 or 1, in all arms and segments, shape (metrics,)."""
-        return ((self.values == 0) | (self.values == 1) | np.isnan(self.values)).all(axis=1)
+        """True where the values of a metric are shares, in all arms and segments, shape (metrics,)."""
+        each = zip(self.values, self.asked, strict=True)
+        return np.array([are_shares(values, metric.range) for values, (_, metric) in each], bool)
 
 
 def counts_of(in_first: Array, arms: Arms | Strata) -> Row:

@@ -23,6 +23,7 @@ from frame_metrics.plan.source import check_shared
 from frame_metrics.stats.averages import means_of
 from frame_metrics.stats.offsets import offsets
 from frame_metrics.stats.paired_shares import table_of_pairs
+from frame_metrics.stats.shares import are_shares
 from frame_metrics.verbs.compare.differences import VALUE_COLUMNS, Pair, Row, numbers_of_rows, tabled
 from frame_metrics.verbs.compare.inferred import infer
 from frame_metrics.verbs.compare.lists import HEAVIER, by_cutoff, lists_compared
@@ -88,11 +89,14 @@ def pairs_tested(pairing: Pairing, options: CompareOptions) -> Answer:
 
 
 def are_zero_one(pairing: Pairing, options: CompareOptions) -> list[bool]:
-    """Return for each metric whether all its values are 0 or 1; False if queries have weights or clusters."""
+    """Return for each metric whether its values ``are_shares``; False if queries have weights or clusters."""
     values = pairing.all_values
     if options.tests_preference or values.weight is not None or values.cluster is not None:
         return [False] * len(values.asked)
-    zero_one = [bool(np.isin(one[values.evaluated & ~np.isnan(one)], (0, 1)).all()) for one in pairing.filled_values]
+    # Whoever asks for a test of shares has named them.
+    ends = [(0, 1) if options.test == MID_P else metric.range for _, metric in values.asked]
+    each = zip(pairing.filled_values, ends, strict=True)
+    zero_one = [are_shares(one[values.evaluated], of_metric) for one, of_metric in each]
     others = [name for (name, _), is_zero_one in zip(values.asked, zero_one, strict=True) if not is_zero_one]
     if options.test == MID_P and others:
         raise NotComputableError(
