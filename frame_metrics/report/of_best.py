@@ -113,10 +113,11 @@ def _surely(side: str, differences: Sequence[Figures]) -> str:
     unsure = [name_of(one.baseline) for one in differences if one not in sure]
     if not sure:
         return f", not surely {side} any other"
-    by = _first_of([f"{name_of(one.baseline)} by {number_text(abs(one.difference or 0))}" for one in sure])
-    return f", surely {side} {by}{f', not surely {side} {_first_of(unsure)}' if unsure else ''}"
+    by = first_of([f"{name_of(one.baseline)} by {number_text(abs(one.difference or 0))}" for one in sure])
+    return f", surely {side} {by}{f', not surely {side} {first_of(unsure)}' if unsure else ''}"
 
 
-def _first_of(names: Sequence[str]) -> str:
+def first_of(names: Sequence[str]) -> str:
+    """Return the first names in words, and how many more there are."""
     more = len(names) - BESIDE
     return names_in_words([*names[:BESIDE], *([f"{more:,} more"] if more > 0 else [])])

@@ -136,7 +136,8 @@ class MixSentences(SentenceWriter):
             return f"because the mix of {columns} is another"
         of = ", ".join(plain_text(most[name], LONGEST_NAME) for name in self.content.by)
         arms = self._system(most), most["baseline"]
-        became = f"{of} {shares_in_words(most, self.content.unit, arms, in_time=self._is_later(total))}"
+        unit = self.content.unit if self.content.weighted is None else "the weight"
+        became = f"{of} {shares_in_words(most, unit, arms, in_time=self._is_later(total))}"
         if len(rows) == 2:
             return f"because {became}"
         return f"because the mix of {columns} is another, above all as {became}"

@@ -30,7 +30,8 @@ class Figures:
     """Figures of one sentence; those that the sentence does not need are None."""
 
     kind: str  # a key of ``SENTENCES``
-    more: str = ""  # what else may make the answer wrong, as "And 3 more warnings"
+    # What else may make the answer wrong, as "And 3 more warnings"; of a difference, which others surely differ.
+    more: str = ""
     unit: str  # queries or rows; of undefined values: queries, classes, or "" for the value itself
     clusters: tuple[str, str] = ("of", "clusters")  # the words for them, as "by", "users"
     threshold: float | None = None  # the caller's, for metrics of decisions
@@ -308,6 +309,11 @@ def _significant(figures: Figures) -> bool:
     return figures.is_significant
 
 
+def _some_differ(figures: Figures) -> bool:
+    """Return True if a difference is significant, or others are of which the sentence says so, too."""
+    return figures.is_significant or bool(figures.more)
+
+
 def _always(figures: Figures) -> bool:
     return True
 
@@ -335,7 +341,7 @@ SENTENCES: Mapping[str, Sentence] = {
     "unanswered": Sentence(_unanswered, DOUBT),
     "left out": Sentence(_left_out, lambda figures: DOUBT if figures.warned else None),
     "best": Sentence(_best, ANSWER, _some_are_not),
-    "difference": Sentence(difference, lambda figures: WHERE if figures.of else ANSWER, _significant),
+    "difference": Sentence(difference, lambda figures: WHERE if figures.of else ANSWER, _some_differ),
     "highest": Sentence(highest, ANSWER, lambda figures: bool(figures.n_units)),
     "winner": Sentence(_winner, claims=_significant),
     "not worse": Sentence(sentence_of_margin, NEXT, _bounded),  # whether to take it

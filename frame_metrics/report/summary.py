@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from frame_metrics.measuring.baseline import is_frame
-from frame_metrics.report.cells import ALPHA, EQUAL, sign_of
+from frame_metrics.report.cells import ALPHA, EQUAL
 from frame_metrics.report.of_audit import NOTHING_RELEVANT, AuditSentences
 from frame_metrics.report.of_best import BestSystemSentences
 from frame_metrics.report.of_calibration import CalibrationSentences
 from frame_metrics.report.of_mix import MixSentences
 from frame_metrics.report.of_next import NextStepSentences
+from frame_metrics.report.of_pairs import PairSentences
 from frame_metrics.report.of_proxy import ProxySentences
 from frame_metrics.report.of_segments import SegmentSentences
 from frame_metrics.report.of_strata import StrataSentences
@@ -30,9 +30,6 @@ if TYPE_CHECKING:
 
 NEARLY_EQUAL = 0.995  # weights are alike if they are worth more than this share of as many equal ones
 RESULTS_LOOKED_AT = 10  # results of a ranking that are looked at, if the first metric has no cutoff
-MOST_SYSTEMS = (
-    3  # the most systems that are named as other than a baseline, where it is not known whether more is better
-)
 MOST_LACKING = 3  # the most systems that are named because they lack rows of queries
 OF_NO_METRIC = ("arms", "audit", "cut", "distance", "missing", "split", "tests")  # kinds of sentences
 OF_MARGIN = ("margin", "p_not_worse")  # figures of differences that are compared with a margin
@@ -109,7 +106,7 @@ class SummarySentences(SentenceWriter):
             yield from self._absent()
             yield from [*audit.errors(), *audit.warnings()]
             return
-        pairs, winner = TurningPairs(*about).looked_at([*self._pairs()]), [*best.winner()]
+        pairs, winner = TurningPairs(*about).looked_at([*PairSentences(*about).all()]), [*best.winner()]
         # First what may make the answer wrong, then the answer.
         yield from self._doubts(audit, [*pairs, *winner])
         turn = any(one.can_turn for one in pairs)
@@ -204,47 +201,6 @@ class SummarySentences(SentenceWriter):
         """Yield what the caller asked for and could not be computed."""
         for metric, reason in self.work.absent_metrics:
             yield self._sentence("absent", {}, by=metric, of=reason)
-
-    def _pairs(self) -> Iterator[Figures]:
-        """Yield the differences of the best system from some others.
-
-        With baselines there is one sentence for each, about the best system that is no baseline itself. Without
-        baselines the others are the next best system, and the first one with a difference that is sure.
-        """
-        frame = self.content.compared.differences
-        if frame is None or {*self.content.by} & {*frame.columns}:
-            return
-        frame, name = self.content.of_compared(frame), self.content.first_compared
-        if self.content.compared.leaderboard is not None and "bonferroni" in frame["correction"]:
-            return  # of so many pairs no p-value can be low enough; the leaderboard says who may be the best
-        rows = self._differences(frame.to_dicts(), name)
-        if not AuditSentences(self.content, self.work, self.compare_options).split_holds_in_segments:
-            # as if p were 0: some segment has a mismatch
-            rows = [replace(one, split_p_value=0.0) for one in rows]
-        if self.content.has_baseline:
-            named = [*dict.fromkeys(frame["baseline"])]
-            baselines = [] if is_frame(self.compare_options["baseline"]) else named
-            others = [system for system in self.content.places if system not in baselines] or [None]
-            better = [
-                one
-                for one in others
-                if any((p := self._pair(rows, one, other)) and p.is_significant for other in named)
-            ]
-            # Without a direction none is the best: all that differ are named.
-            some = others[:1] if sign_of(name) or not better else better[:MOST_SYSTEMS]
-            yield from filter(None, (self._pair(rows, one, other) for one in some for other in named))
-            return
-        others = [one for one in self.content.places if one != self.best]
-        for at, pair in enumerate(self._pair(rows, self.best, other) for other in others):
-            if pair and (at == 0 or pair.is_significant):
-                yield pair
-            if pair and pair.is_significant:
-                return
-
-    def _pair(self, rows: Sequence[Figures], system: Any, other: Any) -> Figures | None:
-        """Return the first row about a system and another one that makes a sentence; None if there is none."""
-        sides = {system, other}
-        return next((one for one in rows if {one.system, one.baseline} == sides and one.sentence), None)
 
     def _losses(self, pairs: Sequence[Figures]) -> Iterator[Figures]:
         """Yield what is known of the loss of each pair with a sentence, in each metric with a margin."""

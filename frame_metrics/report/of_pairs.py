@@ -1,0 +1,93 @@
+"""Sentences of a summary about differences: which pairs are told, and which others surely differ from a baseline."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+from frame_metrics.measuring.baseline import is_frame
+from frame_metrics.report.cells import number_text, sign_of
+from frame_metrics.report.of_audit import AuditSentences
+from frame_metrics.report.of_best import first_of
+from frame_metrics.report.sentence_writer import SentenceWriter
+from frame_metrics.report.sentences import Figures
+from frame_metrics.report.words import name_of
+
+MOST_SYSTEMS = 3  # the most that are named as other than a baseline, where it is not known whether more is better
+
+
+class PairSentences(SentenceWriter):
+    """Sentences about differences of pairs."""
+
+    def all(self) -> Iterator[Figures]:
+        """Yield the differences of the best system from some others.
+
+        With baselines there is one sentence for each, about the best system that is no baseline itself, or the latest
+        period, and what else surely differs. Without baselines the others are the next best system, and the first one
+        with a difference that is sure.
+        """
+        frame = self.content.compared.differences
+        if frame is None or {*self.content.by} & {*frame.columns}:
+            return
+        frame, name = self.content.of_compared(frame), self.content.first_compared
+        if self.content.compared.leaderboard is not None and "bonferroni" in frame["correction"]:
+            return  # of so many pairs no p-value can be low enough; the leaderboard says who may be the best
+        rows = self._differences(frame.to_dicts(), name)
+        if not AuditSentences(self.content, self.work, self.compare_options).split_holds_in_segments:
+            # as if p were 0: some segment has a mismatch
+            rows = [replace(one, split_p_value=0.0) for one in rows]
+        if self.content.has_baseline:
+            yield from self._with_baselines(rows, [*dict.fromkeys(frame["baseline"])])
+            return
+        others = [one for one in self.content.places if one != self.best]
+        for at, pair in enumerate(self._pair(rows, self.best, other) for other in others):
+            if pair and (at == 0 or pair.is_significant):
+                yield pair
+            if pair and pair.is_significant:
+                return
+
+    def _with_baselines(self, rows: Sequence[Figures], named: Sequence[Any]) -> Iterator[Figures]:
+        """Yield the sentences of the systems that are told, each with what else surely differs from the baseline."""
+        baselines = [] if is_frame(self.compare_options["baseline"]) else named
+        others = [system for system in self._latest_first() if system not in baselines] or [None]
+        sure = [one for one in others if any((p := self._pair(rows, one, base)) and p.is_significant for base in named)]
+        # Without a direction none is the best: all that differ are named.
+        has_direction = bool(sign_of(self.content.first_compared))
+        some = others[:1] if has_direction or not sure else sure[:MOST_SYSTEMS]
+        some = [others[0], *sure][:MOST_SYSTEMS] if self._are_periods and others[0] not in some else some
+        for one in some:
+            for base in named:
+                if pair := self._pair(rows, one, base):
+                    left = [self._pair(rows, other, base) for other in sure if other not in some]
+                    yield replace(pair, more=_also([*filter(None, left)])) if has_direction else pair
+
+    def _latest_first(self) -> list[Any]:
+        """Return the systems, the best first; or the periods, the latest first."""
+        if not self._are_periods:
+            return [*self.content.places]
+        return self._arms.gather(self._order_of_arms.places).to_list()[::-1]
+
+    def _pair(self, rows: Sequence[Figures], system: Any, other: Any) -> Figures | None:
+        """Return the first row about a system and another one that makes a sentence; None if there is none."""
+        sides = {system, other}
+        return next((one for one in rows if {one.system, one.baseline} == sides and one.sentence), None)
+
+
+def _also(pairs: Sequence[Figures]) -> str:
+    """Return words for those that surely differ from a baseline, the worse or lower ones first; "" for none."""
+    sure = sorted((one for one in pairs if one.is_significant), key=lambda one: -abs(one.difference or 0))
+    if not sure:
+        return ""
+    base, win = name_of(sure[0].baseline), not sure[0].are_periods  # periods do not win
+    sign = sign_of(sure[0].metric) if win else 1
+    sides = {
+        "worse than" if win else "below": [one for one in sure if sign * (one.difference or 0) < 0],
+        "better than" if win else "above": [one for one in sure if sign * (one.difference or 0) > 0],
+    }
+    found = [f"surely {word} {base}: {first_of(_by_how_much(some))}" for word, some in sides.items() if some]
+    return f"S{'; '.join(found)[1:]}"
+
+
+def _by_how_much(pairs: Sequence[Figures]) -> list[str]:
+    return [f"{name_of(one.system)} by {number_text(abs(one.difference or 0))}" for one in pairs]
