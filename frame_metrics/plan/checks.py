@@ -91,7 +91,7 @@ def check_average(average: str | None, named: str, columns: Columns) -> None:
     if average == "weighted" and not columns.weight:
         raise ColumnError(f"{named} needs the weights of the queries; name their column with weight=")
     takes_none = {
-        "micro": "sums counts, and no weight enters",
+        "micro": "sums over all queries before it divides, and no weight enters",
         "rows": f"weighs queries by their rows, and {columns.weight} would weigh them too",
     }
     ordered = average is not None and quantile_level(average) is not None

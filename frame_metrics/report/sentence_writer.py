@@ -12,12 +12,13 @@ import polars as pl
 from frame_metrics.backends.times import ArmOrder, order_of_arms
 from frame_metrics.inputs import FullConfusion
 from frame_metrics.metrics.metric import Metric
-from frame_metrics.report.cells import plain_text
+from frame_metrics.report.cells import counted, plain_text
 from frame_metrics.report.floors import Floors
 from frame_metrics.report.rows_of_shares import key_of
 from frame_metrics.report.sentences import Figures
 from frame_metrics.report.words import names_in_words, units_in_words
 from frame_metrics.roles.conventions import Conventions
+from frame_metrics.stats.proxies import FEWEST
 
 if TYPE_CHECKING:
     from frame_metrics.report.calls import Calls
@@ -140,11 +141,18 @@ class SentenceWriter:
         found = []
         for row in rows:
             floor = floors.of(row) if row["p_adjusted"] is not None else None
-            few: dict[str, Any] = (
-                {} if floor is None else {"p_floor": floor.p_floor, "few_units_text": floor.few_units_text}
-            )
+            few: dict[str, Any] = self._too_few_judged(row)
+            few = few if floor is None else {"p_floor": floor.p_floor, "few_units_text": floor.few_units_text}
             found.append(self._sentence("difference", row, by=name, split_p_value=row.get("split_p_value"), **few))
         return found
+
+    def _too_few_judged(self, row: Mapping[str, Any]) -> dict[str, str]:
+        """Return words for the queries that people judged, if they are too few for any difference."""
+        if not row.get("n_proxy") or not row["n"] or row["difference"] is not None:
+            return {}
+        by, users = units_in_words(self.work.columns.cluster)
+        units = f" {by} fewer than {FEWEST} {users}" if self.work.columns.cluster else f", fewer than {FEWEST}"
+        return {"few_units_text": f"people judged {counted(row['n'], self.content.unit)}{units}"}
 
     def _needed(self, pair: Figures, detect: float) -> int | None:
         """Return how many queries (those judged by people) show a difference over all segments; None if unknown."""

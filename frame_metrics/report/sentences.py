@@ -46,7 +46,7 @@ class Figures:
     few_units_text: str | None = None  # words for these units
     segment: str = ""  # that of the figures in words
     within: str | None = None  # the segment that the whole sentence is about, in words
-    also: str = ""  # words for the other systems and segments that have the same change over time
+    also: str = ""  # words for the other systems and segments that have the same change over time, or undefined values
     of_all: bool = False  # whether a share is that of all rows, not of a bin of scores; or a value that of all segments
     of_days: bool = False  # whether an outage is one of days, beside the same weekdays
     may_be_sudden: bool = False  # whether a trend is of too few periods to look for a break
@@ -194,8 +194,8 @@ def _undefined(figures: Figures) -> str:
     if figures.clicks:  # they are no fault of the data
         does = "has" if figures.n == 1 else "have"
         also = "" if figures.of is None else f" and {figures.of}"
-        return f"{some} {does} no {figures.clicks}{also}{of and f', for{of[3:]}'}."
-    return f"{figures.metric}{of} is undefined in {some}{what}."
+        return f"{some} {does} no {figures.clicks}{also}{of and f', for{of[3:]}'}{figures.also}."
+    return f"{figures.metric}{of} is undefined in {some}{what}{figures.also}."
 
 
 def _unanswered(figures: Figures) -> str:

@@ -22,6 +22,7 @@ from frame_metrics.report.of_turning import TurningPairs
 from frame_metrics.report.of_unpaired import UnpairedSentences
 from frame_metrics.report.sentence_writer import FIGURES, UNJUDGED, SentenceWriter
 from frame_metrics.report.sentences import ANSWER, DOUBT, WHEN, Figures
+from frame_metrics.report.words import name_of
 from frame_metrics.verbs.audit.of_systems import SOME_QUERIES
 
 if TYPE_CHECKING:
@@ -173,22 +174,34 @@ class SummarySentences(SentenceWriter):
 
     def _undefined(self) -> Iterator[Figures]:
         """Yield where the first metric is undefined, and what becomes of it."""
-        n, unit = self.best_row["n_undefined"], self.content.undefined_in(self.best_row["average"])
-        if not n:
+        results = self.content.of_first(self.content.results)
+        rows = sorted(results.to_dicts(), key=lambda row: self._system(row) != self.best)
+        first, *others = [row for row in rows if row["n_undefined"]] or [None]
+        if first is None:
             return
-        all_equal = self.content.of_first(self.content.results)["n_undefined"].n_unique() == 1
+        n, unit, arms = first["n_undefined"], self.content.undefined_in(first["average"]), self.content.arms
+        all_equal = results["n_undefined"].n_unique() == 1
         # n counts queries or rows; classes, or the value itself, are no part of it.
-        every = self.best_row["n"] + (n if self._fill is None else 0) if unit == "queries" else None
-        arms = self.content.arms
-        system = None if all_equal and not arms else self.best
+        every = first["n"] + (n if self._fill is None else 0) if unit == "queries" else None
+        system = None if all_equal and not arms else self._system(first)
+        named = system is not None and every is not None
+        also = self._also_undefined(others) if named else ""
         most = self.content.of_first(self.content.results)["n_undefined"].sum() if arms else n  # each arm has its own
         some = pl.col("n").is_between(n, most)
         audit = self.content.audit.filter(some, check=NOTHING_RELEVANT, severity="info")
         word = "click" if self.content.clicks else "relevant row"
         clicks = word if len(audit) and every is not None else None  # each row has a label, and none of these is 1
         figures = {"n": n, "baseline_n": every, "of": self._filled(n, unit), "clicks": clicks}
-        figures |= {"unit": self.content.unit if unit == "queries" else unit}
+        figures |= {"unit": self.content.unit if unit == "queries" else unit, "also": also}
         yield self._sentence("undefined", {}, system=system, **figures)
+
+    def _also_undefined(self, rows: Sequence[Mapping[str, Any]]) -> str:
+        """Return words for the undefined values of other systems; of many how many systems have some."""
+        if len(rows) > MOST_LACKING:
+            return f"; {len(rows):,} other {'arms' if self.content.arms else 'systems'} have some, too"
+        lost = self._fill is None
+        counts = [(row["n_undefined"], row["n"] + row["n_undefined"] * lost, self._system(row)) for row in rows]
+        return "".join(f"; {n:,} of {every:,} for {name_of(one)}" for n, every, one in counts)
 
     def _filled(self, n: int, unit: str) -> str | None:
         """Return words for what happens to undefined values of the first metric; ``n``: how many there are."""

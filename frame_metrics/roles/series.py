@@ -396,6 +396,11 @@ def amount_column(values: pl.Series, column: str, role: str) -> pl.Series:
         refuse(column, values != values.floor(), "are not whole", "rows and documents are counted")
         refuse(column, values > EXACT, "are past 2**53", "float64 cannot tell such numbers apart")
     values = values.cast(pl.Float64)
+    if role == "count" and values.sum() >= EXACT and sum(map(int, values)) > EXACT:
+        total = sum(map(int, values))
+        raise BadValueError(
+            f"{column}: the counts add up to {total:,}, past 2**53, and sums would be rounded; rescale them"
+        )
     if values.sum() > LARGEST_GAIN:
         raise BadValueError(f"{column}: the {role}s add up to {values.sum():g}, which overflows in sums; rescale them")
     return values

@@ -147,7 +147,8 @@ def _best(cases: Cases, asked: Asked, limits: Limits) -> Answer:
                 failed.append((segment, span))
             continue
         top = score[span][usable].max()
-        if not points.positives[segment] and score[span][usable].min() >= top - EQUAL:
+        known = score[span][~np.isnan(score[span])]  # of all thresholds, whatever limits they meet
+        if not points.positives[segment] and np.ptp(known) <= EQUAL:
             alike.append(len(chosen))
         chosen.append(span.start + int(np.argmax(usable & (score[span] >= top - EQUAL))))
     if failed:

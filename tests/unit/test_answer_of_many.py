@@ -1,4 +1,4 @@
-"""The answer of a summary with a baseline and several others: all that surely differ are named, of periods the latest."""
+"""The answer of a summary with a baseline: all others that surely differ are named, and of periods the latest."""
 
 from __future__ import annotations
 
@@ -85,3 +85,25 @@ def test_weighted_shares_are_of_the_weight() -> None:
     )
     assert "p grew from 43 to 88 % of the weight" in weighted
     assert "p grew from 20 to 70 % of searches" in plain
+
+
+def test_undefined_values_are_told_of_each_arm() -> None:
+    """Of the first one named, of two more with their numbers, and of many only how many these are."""
+    frame = pl.DataFrame({"query": range(60), "arm": [*"abbbbb"] * 10, "rank": 1, "label": [1, 0, 0, 0, 1, 1] * 10})
+    (said,) = frame.irm(arm="arm").summary("first_click_position").filter(kind="undefined")["sentence"]
+    assert said == "30 of 50 searches have no click and are left out, for b."
+    many = frame.with_columns(arm=pl.col("query") % 5).irm(arm="arm").summary("rr")
+    (said,) = many.filter(kind="undefined")["sentence"]
+    assert said.endswith("; 4 other arms have some, too.")
+
+
+def test_too_few_that_people_judged_are_the_reason() -> None:
+    """Four queries have values on both sides; a machine's judgments help from five on."""
+    keys = pl.DataFrame({"query": np.repeat(np.arange(30), 2), "doc": ["a", "b"] * 30})
+    scores = {"new": [1, 2] * 30, "old": [2, 1] * 30}
+    run = pl.concat(keys.with_columns(sys=pl.lit(one), score=pl.Series(scores[one])) for one in scores)
+    machine = keys.with_columns(grade=pl.Series([0, 1] * 30))
+    irm = run.irm(system="sys").judge(machine.filter(pl.col("query") < 4), proxy=machine)
+    assert (
+        "new and old are not compared: people judged 4 queries, fewer than 5." in irm.summary("precision@1")["sentence"]
+    )

@@ -170,7 +170,7 @@ pl.concat([clicks().with_columns(model=pl.lit(name)) for name in "xy"]).irm(quer
     NotComputableError: gauc is an average, and compare() needs metrics of single queries
     but: clicks().irm(query="user").evaluate("gauc", "rr", average="rows")
 four_queries().with_columns(w=pl.lit(2)).irm(weight="w").evaluate("precision", average="micro")
-    ColumnError: average='micro' sums counts, and no weight enters; pass weight=None
+    ColumnError: average='micro' sums over all queries before it divides, and no weight enters; pass weight=None
     but: four_queries().with_columns(w=pl.lit(2)).irm(weight="w").evaluate("precision", average="weighted")
 pl.DataFrame({"query": [1, 1], "score": [2.0, 1.0], "grade": [1e308, 1e308]}).irm.evaluate("cg")
 pl.DataFrame({"query": [1, 1], "score": [2.0, 1.0], "grade": [1e308, 1e308]}).irm.evaluate("ndcg")

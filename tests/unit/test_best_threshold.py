@@ -58,3 +58,11 @@ def test_without_a_relevant_row_f1_chooses_no_threshold(metric: str, threshold: 
     assert found["threshold"].to_list() == [0.9, threshold]
     assert found.select("tp", "fp", "fn", "tn").row(1) == (0, 0, 0, 2)
     assert cases.filter(day=2).irm.report(format="md").startswith("# ")
+
+
+def test_a_limit_that_only_infinity_meets_leaves_it_the_answer() -> None:
+    """Accuracy is 1, .5 and 0 by threshold, so it chooses one, whatever is admissible; f1 is 0 at each."""
+    cases = pl.DataFrame({"label": [0, 0], "score": [0.1, 0.3]}).irm()
+    for limits in ({"fallout": 0.4}, {"fallout": 0.6}, None):
+        assert cases.best_threshold("accuracy", subject_to=limits)["threshold"].to_list() == [np.inf]
+        assert cases.best_threshold("f1", subject_to=limits)["threshold"].to_list() == [None]

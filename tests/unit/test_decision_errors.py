@@ -80,6 +80,9 @@ SHARES = {"label": [1, 0, 1, 0], "predicted": [0.9, 1.0, 0.0, 0.2]}
 SIZES = {"label": [7.5, 8, 9, 10], "predicted": [8, 8, 9, 10]}
 YES_NO = {"clicked": ["yes", "no", "yes", "no"], "shown": ["yes", "yes", "no", "no"]}
 VALUES = r"""
+two({"rows": [2**53, 1, 0, 0]}, count="rows").confusion()
+    BadValueError: rows: the counts add up to 9,007,199,254,740,993, past 2**53, and sums would be rounded; rescale them
+    but: two({"rows": [2**53 - 1, 1, 0, 0]}, count="rows").confusion()
 two(YES_NO).evaluate("precision")
 two(YES_NO, predicted=None).evaluate("roc_auc")
     NotComputableError: clicked has the values 'no', 'yes', and nothing says which of them is relevant; name it with

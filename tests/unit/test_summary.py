@@ -641,7 +641,7 @@ def test_searches_of_arms_without_a_click_have_the_same_sentence() -> None:
     """As those of a log without arms: each arm has queries of its own, which the audit counts together."""
     rows = {"query": range(60), "arm": [*"ab"] * 30, "rank": 1, "label": [1, 0, 0, 1, 1, 1] * 10}
     irm = pl.DataFrame(rows).irm(rank="rank", arm="arm")
-    for roles, ending in (({}, ", for a."), ({"arm": None}, ".")):
+    for roles, ending in (({}, ", for a; 10 of 30 for b."), ({"arm": None}, ".")):
         (row,) = said(irm(**roles), "rr", about="undefined")
         n, of = (10, 30) if ending != "." else (20, 60)
         assert row["sentence"] == f"{n} of {of} searches have no click and count as 0{ending}"
