@@ -19,13 +19,20 @@ class TurningPairs(SentenceWriter):
     """Differences of systems, with what judgments of unjudged results could do to them."""
 
     def looked_at(self, pairs: Sequence[Figures]) -> list[Figures]:
-        """Return pairs, each with whether judgments could put the other system ahead.
+        """Return pairs, each with whether judgments could put the other system ahead, or turn what else is sure.
 
         It is looked at where the audit warns that results at the top are unjudged. It is not known for metrics without
         bounds, nor beside the judgments of a machine.
         """
         known = dict(self._known(pairs))
-        return [replace(one, can_turn=known.get((one.system, one.baseline))) for one in pairs]
+        pairs = [replace(one, can_turn=known.get((one.system, one.baseline))) for one in pairs]
+        turned = [
+            (one, [base for (other, base), turns in known.items() if turns and other != one.system]) for one in pairs
+        ]
+        return [
+            replace(one, more=f"As judged so far, s{one.more[1:]}") if one.more and one.baseline in bases else one
+            for one, bases in turned
+        ]
 
     def _known(self, pairs: Sequence[Figures]) -> Iterator[tuple[tuple[Any, Any], bool]]:
         """Yield which pairs judgments can turn, by the names of both."""

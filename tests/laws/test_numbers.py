@@ -93,7 +93,8 @@ def test_whole_numbers_that_floats_cannot_tell_apart(dtype: Any, role: str) -> N
         assert re.match(
             r"(baseline: )?\w+( \(of the judgments\))?: 1 of \d rows is past 2\*\*53\b.* \(row \d\); ", said
         ), said
-    call(pl.Series([2**53, 1], dtype=pl.Int128).cast(dtype))
+    other = 0 if role == "count" else 1  # counts are exact in sum, too
+    call(pl.Series([2**53, other], dtype=pl.Int128).cast(dtype))
 
 
 def test_every_role_of_numbers_is_tried() -> None:

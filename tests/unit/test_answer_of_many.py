@@ -107,3 +107,17 @@ def test_too_few_that_people_judged_are_the_reason() -> None:
     assert (
         "new and old are not compared: people judged 4 queries, fewer than 5." in irm.summary("precision@1")["sentence"]
     )
+
+
+def test_what_judgments_could_turn_is_not_sure_beside_the_first() -> None:
+    """Half of the results are unjudged: c is worse as judged so far, and may turn out better."""
+    rng = np.random.default_rng(0)
+    rows = [(q, one, f"{one}{at}", at) for q in range(60) for one in ("base", "b", "c") for at in range(1, 6)]
+    frame = pl.DataFrame(rows, ["query", "sys", "doc", "rank"], orient="row")
+    relevant = rng.random(len(rows)) < np.where(frame["sys"] == "c", 0.1, 0.6)
+    judged = pl.Series(rng.random(len(rows)) < 0.5)
+    frame = frame.with_columns(label=pl.when(judged).then(pl.Series(relevant)))
+    complete = frame.with_columns(pl.col("label").fill_null(False))
+    beside = [answer(one.irm(system="sys").summary("precision@5", baseline="base")) for one in (frame, complete)]
+    assert " As judged so far, surely worse than base: c by 0." in beside[0]
+    assert " Surely worse than base: c by 0." in beside[1]

@@ -887,7 +887,8 @@ def test_a_metric_has_its_p_value_in_any_company() -> None:
 def test_shares_have_newcombes_interval(a: tuple[int, int], b: tuple[int, int]) -> None:
     """The hybrid of two of Wilson's is that of statsmodels, also of shares of 0 and 1."""
     irm = valued(A=[1] * a[0] + [0] * (a[1] - a[0]), B=[1] * b[0] + [0] * (b[1] - b[0]))
-    row = irm.ab_test(ci=0.9, permutations=100).row(0, named=True)
+    of_shares = irm.frame.rename({"v": "success@1"}).irm(query="query", arm="arm", value="success@1")
+    row = of_shares.ab_test(ci=0.9, permutations=100).row(0, named=True)
     low, high = confint_proportions_2indep(*b, *a, method="newcomb", compare="diff", alpha=0.1)
     assert (row["ci_low"], row["ci_high"]) == pytest.approx((low, high), abs=1e-9)
 
@@ -912,7 +913,8 @@ def test_shares_of_users_have_the_interval_of_their_variance() -> None:
     apart = shares[0] - shares[1]
     assert row["ci_low"] == pytest.approx(apart - sqrt((shares[0] - low) ** 2 + (base_high - shares[1]) ** 2))
     assert row["ci_high"] == pytest.approx(apart + sqrt((high - shares[0]) ** 2 + (shares[1] - base_low) ** 2))
-    all_right = frame.with_columns(v=1.0).irm(query="query", arm="arm", value="v", cluster="user")
+    ones = frame.with_columns(pl.lit(1.0).alias("success@1"))
+    all_right = ones.irm(query="query", arm="arm", value="success@1", cluster="user")
     row = all_right.ab_test(permutations=100).row(0, named=True)
     low, high = confint_proportions_2indep(36, 36, 24, 24, method="newcomb", compare="diff")
     assert (row["ci_low"], row["ci_high"]) == pytest.approx((low, high), abs=1e-9)
