@@ -176,9 +176,10 @@ class SummarySentences(SentenceWriter):
         """Yield where the first metric is undefined, and what becomes of it."""
         results = self.content.of_first(self.content.results)
         rows = sorted(results.to_dicts(), key=lambda row: self._system(row) != self.best)
-        first, *others = [row for row in rows if row["n_undefined"]] or [None]
-        if first is None:
+        rows = [row for row in rows if row["n_undefined"]]
+        if not rows:
             return
+        first, *others = rows
         n, unit, arms = first["n_undefined"], self.content.undefined_in(first["average"]), self.content.arms
         all_equal = results["n_undefined"].n_unique() == 1
         # n counts queries or rows; classes, or the value itself, are no part of it.
