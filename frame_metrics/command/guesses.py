@@ -82,6 +82,7 @@ def unknown_command(arguments: Sequence[str]) -> str:
     rest = rest[1:] if rest[:1] in (["save"], ["create"], ["set"]) else rest  # as baseline save
     if ways:
         lines = [_line_of(way, rest) for way in ways if way.typed is not None]
+        lines = lines[: 1 if {"-o", "--output", "--out"} & {*rest} else None]  # which would write one file twice
         told = f"{problem}; it is {', or '.join(way.text for way in ways)}"
         return "\n".join([told, *filter(None, dict.fromkeys(lines))])
     if name.lower() in ABSENT:

@@ -118,7 +118,7 @@ TRIED = {
     **dict.fromkeys(
         ("plot", "dashboard", "html", "charts"),
         (
-            Way("report, which has the pictures", "", "report"),
+            Way("report, a page with the pictures (none is written alone)", "", "report"),
             Way("curve, for the points of one", None, "curve"),
         ),
     ),

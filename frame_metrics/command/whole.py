@@ -35,6 +35,7 @@ OF_ROWS = ("compare", "ab-test", "change", "bounds")  # commands whose rows may 
 NO_LEVEL = re.compile(r"$|-[^\d.]")  # what may stand behind --ci without its level
 MOST_FILES = 100  # files of one name
 LEAST = ("min", "at-least")
+OF_QUERY = ("--query-col", "--query_col", "--query-column", "--query_column")  # of the column, never of a value
 RANK = "NF - 2"  # the column of ranks of documents to judge, counted from the last, as ids may have commas
 UNKNOWN = Way("")
 
@@ -44,6 +45,7 @@ def known_flags(name: str, arguments: Sequence[str]) -> tuple[str, list[str]]:
     found: list[str] = []
     arguments = _files_first(arguments) if name in OF_TWO_FILES else arguments
     arguments = with_gates(arguments) if "fail_under" in options_of(name) else arguments
+    arguments = _query_id_apart(arguments) if "query_id" in options_of(name) else arguments
     for at, argument in enumerate(arguments):
         flag, equals, value = argument.partition("=")
         after = value if equals else next(iter(arguments[at + 1 :]), "")
@@ -62,6 +64,16 @@ def known_flags(name: str, arguments: Sequence[str]) -> tuple[str, list[str]]:
             words = _ours(flag, options_of(name), after)
         found += [*words[:-1], f"{words[-1]}={value}"] if equals and words else words
     return name, found
+
+
+def _query_id_apart(arguments: Sequence[str]) -> list[str]:
+    """Return arguments in which --query is the value of a query, if another flag names the column of queries."""
+    flags = [one.partition("=") for one in arguments]
+    column = next((flag for flag, _, _ in flags if flag in OF_QUERY), None)
+    if column is None:
+        return [*arguments]
+    ours = {column: "--query", "--query": "--query-id"}
+    return [f"{ours.get(flag, flag)}{equals}{value}" for flag, equals, value in flags]
 
 
 def _files_first(arguments: Sequence[str]) -> list[str]:

@@ -24,7 +24,7 @@ from frame_metrics.plan.plan import Plan
 from frame_metrics.plan.verb import Verb, check_roles
 from frame_metrics.roles.columns import Columns
 from frame_metrics.roles.list_columns import no_lists, split_way
-from frame_metrics.roles.missing import also_missing, likely_roles, missing_text
+from frame_metrics.roles.missing import also_missing, likely_query, likely_roles, missing_text
 
 
 @dataclass(frozen=True)
@@ -84,13 +84,14 @@ def _check_query(name: str, metric: Metric, plan: Plan) -> None:
     lacking = missing_text(("query",), plan.roles, plan.available)
     called = "" if plain_name(name).startswith(metric.name) else f"{metric.name}, "
     what = f"{name} is {called}of rankings, and {lacking}; of rows without a query there is"
+    instead, options = likely_query(plan.roles, plan.available)
     if metric.k is not None and metric.name in TAKES_TOP and plan.columns.score:
         raise ColumnError(
             f"{what} {metric.name}(top=0.1), of the top tenth, and top={metric.k} / the number of rows for the first "
             f"{metric.k}"
-        )
+        ).offering(instead, **options)
     if metric.pooled:
-        raise ColumnError(f"{what} {metric.pooled}")
+        raise ColumnError(f"{what} {metric.pooled}").offering(instead, **options)
 
 
 def _check_ambiguous_name(name: str, plan: Plan) -> None:

@@ -44,6 +44,8 @@ def missing_text(
     # The backend's hint may name a similar column; that is cut out, as this column may have a role already.
     hints = [hint_at(role, free) or (hint(role) if hint else "").replace(closest(role, available), "") for role in pair]
     more = next((words for words in hints if words), "")
+    if pair == ("query",) and likely_query(roles, available)[0]:
+        more = f"; did you mean {roles['cluster']!r}, which is the cluster?"
     among = listed(free or available)
     way = f"; name its column with {which}, one of {among}" if available else " in a frame without columns"
     return f"the {' or '.join(pair)} is missing{way}{more}"
@@ -68,6 +70,22 @@ def likely_roles(
     near = next(((role, column) for role in pairs[0] if (column := nearest(role, free))), (pairs[0][0], ...))
     usual = _usual(pairs, free)
     return dict(filter(None, [usual[0] or near, *usual[1:]]))
+
+
+def likely_query(roles: Mapping[str, Any], available: Sequence[str]) -> tuple[dict[str, Sequence[str]], dict[str, Any]]:
+    """Return the way out of a missing query: the cluster, if it is called so and no other column is; or a column.
+
+    They are as ``FrameMetricsError.offering`` takes them.
+    """
+    cluster = roles.get("cluster")
+    if isinstance(cluster, str) and _is_query(cluster) and not usual_columns("query", _free(roles, available)):
+        return {"cluster=": ["query="]}, {}
+    return {}, likely_roles([("query",)], roles, available)
+
+
+def _is_query(column: str) -> bool:
+    """Return True for the name of a column of single searches, which may also group rows: no user asks only one."""
+    return "session" in column.lower() and bool(usual_columns("query", [column]))
 
 
 def _free(roles: Mapping[str, Any], available: Sequence[str]) -> list[str]:

@@ -294,6 +294,16 @@ WHOLE = {
         "evaluate both.csv --metric kappa --no-query --label grade --predicted machine"
     ),
     "ctr searches.csv": "evaluate searches.csv --metric ctr@10 --label clicked",
+    "explain odd.csv --query-col qid --query q0 --score sim --metric rr": (
+        "explain odd.csv --query qid --query-id q0 --score sim --metric rr --grade relevance"
+    ),
+    "roc cases.csv --label label --out roc.csv": "curve cases.csv --label label --output roc.csv --metric roc",
+    "confusion both.csv --actual grade --predicted machine --normalize true --no-query": (
+        "confusion both.csv --label grade --predicted machine --shares --no-query"
+    ),
+    "clicks taps.csv --session session --position place --click clicked --metrics success": (
+        "evaluate taps.csv --query session --rank place --label clicked --metric success"
+    ),
     "audit odd.csv": "audit odd.csv --grade relevance --query qid --score sim",
     "sample-size runs.csv rr --mde 0.1 --alpha 0.1": "sample-size runs.csv rr --detect 0.1 --ci 0.9 --system run",
     "evluate log.csv rr": "evaluate log.csv rr",
@@ -321,6 +331,7 @@ def test_whole_commands(call: str, capsys: pytest.CaptureFixture[str]) -> None:
     write(pl.DataFrame(parts), "parts.csv")
     write(pl.DataFrame({"item": list("xxyy"), "who": list("uvuv"), "grade": [1, 0, 2, 1]}), "stuff.csv")
     write(pl.DataFrame({"label": [0, 1, 1], "risk": [0.2, 0.7, 0.1]}), "risks.csv")
+    write(pl.DataFrame({"session": [1, 1, 2, 2], "place": [1, 2, 1, 2], "clicked": [0, 1, 1, 0]}), "taps.csv")
     write(pl.DataFrame({"id": [1, 2, 3], "label": [0, 1, 1], "score": [0.2, 0.7, 0.1]}), "cases.csv")
     write_searches()
     write_runs()
