@@ -45,7 +45,7 @@ def known_flags(name: str, arguments: Sequence[str]) -> tuple[str, list[str]]:
     found: list[str] = []
     arguments = _files_first(arguments) if name in OF_TWO_FILES else arguments
     arguments = with_gates(arguments) if "fail_under" in options_of(name) else arguments
-    arguments = _query_id_apart(arguments) if "query_id" in options_of(name) else arguments
+    arguments = _with_query_id(arguments) if "query_id" in options_of(name) else arguments
     for at, argument in enumerate(arguments):
         flag, equals, value = argument.partition("=")
         after = value if equals else next(iter(arguments[at + 1 :]), "")
@@ -66,7 +66,7 @@ def known_flags(name: str, arguments: Sequence[str]) -> tuple[str, list[str]]:
     return name, found
 
 
-def _query_id_apart(arguments: Sequence[str]) -> list[str]:
+def _with_query_id(arguments: Sequence[str]) -> list[str]:
     """Return arguments in which --query is the value of a query, if another flag names the column of queries."""
     flags = [one.partition("=") for one in arguments]
     column = next((flag for flag, _, _ in flags if flag in OF_QUERY), None)
