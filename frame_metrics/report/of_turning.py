@@ -1,4 +1,4 @@
-"""Whether judgments of unjudged results could turn a difference, for the sentences about it."""
+"""Pairs of systems whose difference judgments of unjudged results could turn, for the sentences about them."""
 
 from __future__ import annotations
 

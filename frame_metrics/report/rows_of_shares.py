@@ -1,4 +1,4 @@
-"""How many rows a metric is a share of, where these are not all rows: recall rests on those that are relevant."""
+"""The number of rows that a metric is a share of, where these are not all rows: recall rests on relevant ones."""
 
 from __future__ import annotations
 

@@ -92,7 +92,7 @@ class Periods:
 
     @cached_property
     def course(self) -> Course:
-        """Whether they rise or fall."""
+        """The trend, break or outage in them, if there is one."""
         return course(self)
 
     @cached_property
