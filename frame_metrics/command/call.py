@@ -221,12 +221,20 @@ class CommandLine:
         return error.offering(kappa, label=label, predicted=predicted, metric="kappa", query=None)
 
     def _name_output(self) -> None:
-        """Take the second of two files of ``convert`` as the one to write, if it is not there."""
+        """Take the second of two files of ``convert`` as the one to write, if it is not there.
+
+        One that is there in another format may be meant to be written over, which has to be said.
+        """
         inputs, last = self.arguments[0], self.arguments[0][-1:]
         if self.name != "convert" or "output" in self.set_options or len(inputs) != 2 or "to" in self.set_options:
             return
-        if format_of(last[0]) and not os.path.exists(last[0]) and not {*last[0]} & {*"*?["}:
+        if not format_of(last[0]) or {*last[0]} & {*"*?["}:
+            return
+        if not os.path.exists(last[0]):
             self.set_options["output"] = [inputs.pop()]
+        elif format_of(inputs[0]) not in (None, format_of(last[0])):
+            way = f"pass -o {shlex.quote(last[0])} to write over it, or --to with the format of the rows of both"
+            raise BadValueError(f"{last[0]} is there already; {way}").offering({last[0]: []}, output=last[0])
 
     def _name_limits(self) -> None:
         """Make the number of a gate the limit of the only metric that is asked for."""

@@ -10,7 +10,7 @@ OTHER_NAMES = {
     **dict.fromkeys(("pr-curve", "precision-recall-curve"), "curve pr"),
     "roc-curve": "curve roc",
     "classification-report": "per-class precision recall f1",
-    **dict.fromkeys(("eval", "score", "measure", "compute", "calculate"), "evaluate"),
+    **dict.fromkeys(("eval", "score", "measure", "compute", "calculate", "click-metrics"), "evaluate"),
     "abtest": "ab-test",
     "confusion-matrix": "confusion",
     "threshold": "best-threshold",

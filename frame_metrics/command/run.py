@@ -157,6 +157,8 @@ def _with_command(arguments: list[str]) -> list[str]:
         arguments = ["metrics", name, *words] if _is_other_metric(name) else [name, *others, "--help"]
     if not arguments or arguments[0] in COMMANDS:
         return arguments
+    if arguments[0] in ("describe", "define") and arguments[1:] and all(map(_is_other_metric, arguments[1:])):
+        return ["metrics", *arguments[1:]]
     if _name_rows(arguments):
         return ["evaluate", *arguments]
     if _is_other_metric(arguments[0]) and arguments[0] not in TRIED and _name_rows(arguments[1:]):

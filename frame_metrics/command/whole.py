@@ -35,6 +35,7 @@ OF_ROWS = ("compare", "ab-test", "change", "bounds")  # commands whose rows may 
 NO_LEVEL = re.compile(r"$|-[^\d.]")  # what may stand behind --ci without its level
 MOST_FILES = 100  # files of one name
 LEAST = ("min", "at-least")
+TEXT = ("text", "txt", "plain")  # other names of the format of a table
 OF_QUERY = ("--query-col", "--query_col", "--query-column", "--query_column")  # of the column, never of a value
 RANK = "NF - 2"  # the column of ranks of documents to judge, counted from the last, as ids may have commas
 UNKNOWN = Way("")
@@ -56,6 +57,8 @@ def known_flags(name: str, arguments: Sequence[str]) -> tuple[str, list[str]]:
             name, words = "per-query", []
         elif name == "to-judge" and argument.isdecimal() and not (found and found[-1][0] == "-"):
             words = ["--n", argument]
+        elif argument in TEXT and found[-1:] in (["--to"], ["--format"]):
+            words = ["table"]
         elif argument == "--ci" and "ci" in options_of(name) and (NO_LEVEL.match(after) or is_input(after)):
             words = ["--ci=0.95"]
         elif name in OF_GROUPS and OF_COLUMN.sub("", flag) == "--group":
@@ -120,7 +123,7 @@ def _ours(flag: str, options: Container[str], value: str) -> list[str]:
     if not flag.startswith("-") or _in(flag, options):
         return [flag]
     plain = OF_COLUMN.sub("", flag.replace("_", "-").lower())
-    others = OTHER_FLAGS.get(plain, ())
+    others: str | tuple[str, ...] = OTHER_FLAGS.get(flag.replace("_", "-").lower()) or OTHER_FLAGS.get(plain) or ()
     known = [*([others] if isinstance(others, str) else others), plain]
     known += [plain.rstrip("s")] if _way(plain[2:], value) is None else []
     known = ["--threshold", *known] if plain in ("--cutoff", "--at") and SHARE.fullmatch(value) else known

@@ -180,7 +180,7 @@ def reversal(figures: Figures) -> str:
 def _untested(figures: Figures) -> str:
     """Return the sentence for a difference without a test, as of a single query."""
     name, base = name_of(figures.system), name_of(figures.baseline)
-    if figures.few_units_text is not None:
+    if figures.few_units_text is not None and figures.p_floor is None:
         return f"{name} and {base} are not compared: {figures.few_units_text}."
     if figures.value is None or figures.baseline_value is None:
         return f"{name} and {base} are not compared: no {figures.unit} have {figures.metric} on both sides."

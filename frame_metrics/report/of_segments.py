@@ -18,6 +18,7 @@ from frame_metrics.report.sentence_writer import SentenceWriter
 from frame_metrics.report.sentences import Figures
 from frame_metrics.report.words import p_words
 from frame_metrics.stats.outstanding import MIN_COMPARED, MIN_FLIPPED
+from frame_metrics.stats.periods import MIN_PERIODS
 from frame_metrics.verbs.compare.farthest import farthest
 from frame_metrics.verbs.compare.options import CompareOptions
 
@@ -115,8 +116,8 @@ class SegmentSentences(SentenceWriter):
             return
         summed = self.content.asked[0][1].summed
         by = self.content.by
-        if not summed and len(by) == 1 and are_times(self.segments_of_best, by[0]):
-            yield from self._over_time(by[0], nothing)
+        if not summed and len(by) == 1 and self._n >= MIN_PERIODS and are_times(self.segments_of_best, by[0]):
+            yield from self._over_time(by[0], nothing)  # fewer have no course, and are segments like others
         elif self._n < 2:
             return
         elif self.content.has_baseline and self.content.arms:

@@ -51,7 +51,7 @@ def measured(name: str, tp: Fraction, fp: Fraction, fn: Fraction, tn: Fraction) 
 def best_of(rows: list[Row], name: str, limits: dict[str, float]) -> tuple[float | None, float] | None:
     """The threshold, and the value, of the best decision that meets the limits; of equals the highest threshold.
 
-    Where no row is relevant, and all decisions are as good, none is chosen.
+    Where no row is relevant, and all decisions, also those that do not meet the limits, are as good, none is chosen.
     """
     found, every = None, set[Fraction]()
     for threshold in sorted({INF, *(row["score"] for row in rows if row["score"] is not None)}, reverse=True):
@@ -65,7 +65,7 @@ def best_of(rows: list[Row], name: str, limits: dict[str, float]) -> tuple[float
             for (one, limit), own in zip(limits.items(), bound, strict=True)
         )
         better = value is not None and (found is None or (value < found[1] if name in LESS else value > found[1]))
-        if met and value is not None:
+        if value is not None:
             every.add(value)
         if met and better:
             found = threshold, value

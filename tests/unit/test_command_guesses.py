@@ -100,6 +100,20 @@ def test_help_of_a_metric(word: str, name: str, capsys: pytest.CaptureFixture[st
     assert out(capsys, "help", word) == out(capsys, "metrics", word)
 
 
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [
+        ("describe ndcg@10", "metrics ndcg@10"),
+        ("summarize log.csv rr --format text", "summary log.csv rr --to table"),
+        ("click-metrics log.csv rr", "evaluate log.csv rr"),
+        ("evaluate log.csv rr --query-col query -s score --rel-col grade", "evaluate log.csv rr"),
+    ],
+)
+def test_other_words_are_taken(typed: str, meant: str, capsys: pytest.CaptureFixture[str]) -> None:
+    write(named().rename({"docid": "doc"}), "log.csv")
+    assert out(capsys, *typed.split()) == out(capsys, *meant.split())
+
+
 def test_help_of_help(capsys: pytest.CaptureFixture[str]) -> None:
     """The help of help is the list of commands."""
     assert "per-query       compute metrics for every query" in out(capsys, "help", "help")
@@ -294,6 +308,8 @@ WHOLE = {
         "evaluate both.csv --metric kappa --no-query --label grade --predicted machine"
     ),
     "ctr searches.csv": "evaluate searches.csv --metric ctr@10 --label clicked",
+    "convert log.csv base.parquet": "convert log.csv --output base.parquet",
+    "agreement who.csv --annotator who --method alpha": "agreement who.csv --annotator who",
     "explain odd.csv --query-col qid --query q0 --score sim --metric rr": (
         "explain odd.csv --query qid --query-id q0 --score sim --metric rr --grade relevance"
     ),
@@ -335,7 +351,7 @@ def test_whole_commands(call: str, capsys: pytest.CaptureFixture[str]) -> None:
     write(pl.DataFrame({"id": [1, 2, 3], "label": [0, 1, 1], "score": [0.2, 0.7, 0.1]}), "cases.csv")
     write_searches()
     write_runs()
-    main(["per-query", "log.csv", "rr", "-o", "base.csv"])
+    main(["per-query", "log.csv", "rr", "-o", "base.csv", "-o", "base.parquet"])
     capsys.readouterr()
     *_, last = error(capsys, *call.split()).splitlines()
     assert last == f"  | frame-metrics {WHOLE[call]}"

@@ -244,6 +244,18 @@ def test_a_segment_is_not_looked_for(
     assert words in told[0]
 
 
+def test_three_months_are_segments_like_others() -> None:
+    """They are too few for a course: what is told of them is what is told of them under other names."""
+    rr = np.random.default_rng(0).normal(0.5, 0.1, 300) - 0.15 * (np.arange(300) >= 200)
+    log = pl.DataFrame({"query": range(300), "rr": rr})
+    told = []
+    for names in (["2026-09", "2026-10", "2026-11"], ["alpha", "beta", "gamma"]):
+        irm = log.with_columns(month=pl.Series(names).gather(np.arange(300) // 100)).irm(value="rr", by="month")
+        told.append(" ".join(irm.summary()["sentence"]).replace(names[2], "the last"))
+    assert "the last (month) is unusually low, which is worse: " in told[0]
+    assert told[0] == told[1]
+
+
 def test_users_in_one_segment_and_in_several_are_whole() -> None:
     """Queries of one user are alike: the segment of a few good users does not stand out, that of many does."""
     rng = RNG(3)
