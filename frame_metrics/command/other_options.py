@@ -154,6 +154,10 @@ RETIRED = {
     ),
     **dict.fromkeys(("min", "at-least"), Way("a gate is --fail-under", "--fail-under {}", value=NUMBER)),
     **dict.fromkeys(("max", "at-most"), Way("a gate is --fail-over", "--fail-over {}", value=NUMBER)),
+    **dict.fromkeys(
+        ("strategy", "binning"),
+        Way("bins of equal counts are --bins quantile, in the place of their number", value=ANY),
+    ),
     "baseline": SAVED,
     "fail-if-worse": Way(f"pass --fail-if-worse-than base.csv, {BASE}", "--fail-if-worse-than {}", value=ANY),
     **dict.fromkeys(("compare-to", "compare-with"), FIRST_OF_TWO),

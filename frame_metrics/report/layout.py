@@ -95,7 +95,7 @@ def verdict(content: Content) -> tuple[str, str]:
     said = [f"{n} {SEVERITY_WORDS.get(one, one)}{'s' if n > 1 else ''}" for one, n in counts.items() if n]
     gravest = next((one for one, n in counts.items() if n), "")
     if gravest == "info":
-        return f"The audit found no errors and no warnings, and {said[0]}.", gravest
+        return "The audit found no errors and no warnings.", gravest
     return (f"The audit found {', '.join(said)}." if said else "The audit found nothing odd in the data."), gravest
 
 
