@@ -378,7 +378,7 @@ def no_column(given: str, name: str, there: Sequence[str], hint: str | None = No
     """Return the error for the name of a column that is not there; ``given``: how the caller gave it."""
     near, hint = nearest(name, there), closest(name, there) if hint is None else hint
     error = ColumnError(f"{given}: there is no such column among {listed(there)}{hint}")
-    return error.offering({name: [near]}) if near is not None and near in hint else error
+    return error.offering({name: [near]}) if isinstance(near, str) and near in hint else error
 
 
 def check_once(option: str, given: Sequence[Any]) -> None:

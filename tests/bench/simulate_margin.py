@@ -102,7 +102,7 @@ def shares_of_pairs(trials: int) -> Iterator[Line]:
                     p = margin_p_of_shares(table, margin)[0]
                     if trial < AGREE:
                         log = as_log(np.column_stack([base, value]).astype(float))
-                        found = log.compare("dcg@1", baseline="s0", margin=margin, permutations=FLIPS)
+                        found = log.compare("success@1", baseline="s0", margin=margin, permutations=FLIPS)
                         agree(p if p == p else -1, found["p_not_worse"].fill_null(-1).item(), "p_not_worse of shares")
                     passed += p <= LEVEL
                 yield line(lost, f"paired {name}, {n} queries", trials, int(passed), n)

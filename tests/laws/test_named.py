@@ -66,7 +66,7 @@ IN_A_SENTENCE: dict[str, tuple[pl.DataFrame, dict[str, Any], list[str], dict[str
         ["new loses to old"],
     ),
     "too many segments": (MANY, {"by": "day"}, ["rr"], {}, ["no segment has 5 searches, and as many outside"]),
-    "small segments": (ONE, {"by": "day"}, ["rr"], {}, ["No trend is looked for"]),
+    "small segments": (ONE, {"by": "day"}, ["rr"], {}, ["Looked for and not found: a segment that stands out"]),
     "one query": (BOTH.filter(query=1), {"system": "run"}, ["rr"], {"baseline": "old"}, ["over 1 search: too few"]),
 }  # fmt: skip
 # And those that exist nowhere, with the words of the error.

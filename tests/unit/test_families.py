@@ -208,7 +208,11 @@ def test_a_family_of_alike_shares_is_no_surer_than_a_pair() -> None:
     """Where few queries differ c is at least the quantile of a single interval: other systems make none shorter."""
     one, less = np.ones(9), np.r_[0.0, np.ones(8)]
     single, *families = (
-        saved(np.column_stack(each)).irm(system="run", value="v").compare().row(0, named=True)
+        saved(np.column_stack(each))
+        .rename({"v": "success"})
+        .irm(system="run", value="success")
+        .compare()
+        .row(0, named=True)
         for each in ((one, one), (one, one, less), (one, one, one))
     )
     for row in families:

@@ -77,7 +77,9 @@ def test_of_days() -> None:
     text = said(frame.irm(by="day"), "recall")
     after, before = (frame.filter("label", side).height for side in (late, ~late))
     assert " at or near 2026-01-21, " in text
-    assert f" (over {before} and {after} of 1,760 and 1,760 rows; p = 0.001)" in text
+    assert f" (over {before} and {after} of 1,760 and 1,760 rows before and after; p = 0.001)" in text
     pandas = frame.to_pandas()
     pandas["day"] = pd.to_datetime(pandas["day"]).dt.to_period("D")
-    assert f" (over {before} and {after} of 1,760 and 1,760 rows; p = 0.001)" in said(pandas.irm(by="day"), "recall")
+    assert f" (over {before} and {after} of 1,760 and 1,760 rows before and after; p = 0.001)" in said(
+        pandas.irm(by="day"), "recall"
+    )

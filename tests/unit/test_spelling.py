@@ -458,7 +458,7 @@ def test_segments_that_share_no_value_with_the_judgments() -> None:
     sentences = upper.summary("rr")["sentence"].to_list()
     assert sentences[0].startswith("The log has 40 of 40 queries in other segments than the judgments have")
     assert "no rows for" not in " ".join(sentences)
-    assert any(one.startswith("rr of m is 0.000") for one in sentences)
+    assert any(one.startswith("In all, rr of m is 0.000") for one in sentences)
     total = upper.evaluate("rr", margins=True).filter(pl.col("total_over").is_not_null())
     assert total["value"].to_list() == [0, 0]
     assert not any("no rows for" in message for message in upper.audit()["message"])
