@@ -13,7 +13,7 @@ from frame_metrics.inputs import Array
 from frame_metrics.measuring.rows import Inputs, average_of, class_sizes, values_in_mean
 from frame_metrics.metrics.metric import MEANS_OF_CLASSES, Metric
 
-ACCURACY, BRIER = "or ask for accuracy, a share of rows", "or ask for brier, a mean over rows"
+ACCURACY, BRIER = "ask for accuracy, a share of rows", "ask for brier, a mean over rows"
 
 
 class OtherClassesError(NotComputableError):
@@ -114,7 +114,7 @@ def error_of_classes(name: str, found: OtherClasses, cases: Cases, sides: Sequen
         why += f", classes={code_of(names, range(len(names)))} to have it in both"
     way = ACCURACY if cases.columns.predicted else BRIER
     both = f"{name} of {sides[0]} and of {sides[1]}"
-    return OtherClassesError(f"{both} are averages over different classes: {why}, {way}")
+    return OtherClassesError(f"{both} are averages over different classes: {why}, or {way}")
 
 
 def code_of(names: Sequence[object], some: Sequence[int]) -> str:

@@ -146,7 +146,3 @@ class MixSentences(SentenceWriter):
         """Return True if the period of a row is known to be later than the baseline."""
         order = self._sorted_arms
         return self._order_of_arms.in_time and order.index(self._system(row)) > order.index(row["baseline"])
-
-    @property
-    def _sorted_arms(self) -> list[Any]:
-        return self._arms.gather(self._order_of_arms.places).to_list()

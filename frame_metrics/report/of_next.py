@@ -13,7 +13,7 @@ from frame_metrics.errors import FrameMetricsError
 from frame_metrics.metrics.saved_names import metric_of
 from frame_metrics.report.cells import EQUAL, number_text, plain_text, sign_of
 from frame_metrics.report.of_periods import are_times
-from frame_metrics.report.sentence_writer import UNJUDGED, SentenceWriter
+from frame_metrics.report.sentence_writer import SentenceWriter
 from frame_metrics.report.sentences import Figures
 from frame_metrics.report.words import name_of, names_in_words, roughly, signed_text, when_text
 
@@ -59,8 +59,7 @@ class NextStepSentences(SentenceWriter):
 
     def _judge(self, pair: Figures | None) -> Iterator[Figures]:
         """Yield that results should be judged, if those at the top that are not can be as much as the difference."""
-        rows = self.content.audit.filter(pl.col("check").str.starts_with(UNJUDGED), severity="warning")
-        for share in rows["share"].head(1):
+        for share in self._unjudged_warnings["share"].head(1):
             low, high = metric_of(self.content.first_compared).range
             limit = 0.0 if pair is None or (low, high) != (0, 1) else abs(pair.difference or 0.0)
             if (share is None or share > limit) and (pair is None or pair.can_turn is not False):

@@ -66,7 +66,7 @@ class PairSentences(SentenceWriter):
         """Return the systems, the best first; or the periods, the latest first."""
         if not self._are_periods:
             return [*self.content.places]
-        return self._arms.gather(self._order_of_arms.places).to_list()[::-1]
+        return self._sorted_arms[::-1]
 
     def _pair(self, rows: Sequence[Figures], system: Any, other: Any) -> Figures | None:
         """Return the first row about a system and another one that makes a sentence; None if there is none."""

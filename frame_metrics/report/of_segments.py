@@ -189,7 +189,7 @@ class SegmentSentences(SentenceWriter):
         if content.query or not found or not is_mean_of_classes(content.asked[0][1], binary=False):
             return ""
         way = ACCURACY if self.work.columns.predicted else BRIER
-        return f"{content.first} is an average over classes, and not all segments ({self._by}) have the same; {way[3:]}"
+        return f"{content.first} is an average over classes, and not all segments ({self._by}) have the same; {way}"
 
     def _of_both(self, times: Sequence[str]) -> str:
         """Return the reason that some columns of segments are times: these have a scatter of their own."""

@@ -10,7 +10,7 @@ from typing import Any
 from frame_metrics.inputs import Lists
 from frame_metrics.plan.call import Call, bind
 from frame_metrics.plan.needs import RANKED, needs_of
-from frame_metrics.report.sentence_writer import UNJUDGED, SentenceWriter
+from frame_metrics.report.sentence_writer import SentenceWriter
 from frame_metrics.report.sentences import Figures
 from frame_metrics.roles.series import largest_grade
 
@@ -37,8 +37,7 @@ class TurningPairs(SentenceWriter):
     def _known(self, pairs: Sequence[Figures]) -> Iterator[tuple[tuple[Any, Any], bool]]:
         """Yield which pairs judgments can turn, by the names of both."""
         content, work, name = self.content, self.work, str(self.content.system)
-        warned = content.audit.filter(severity="warning")["check"].str.starts_with(UNJUDGED).any()
-        if not warned or content.arms or not content.query or not pairs:
+        if self._unjudged_warnings.is_empty() or content.arms or not content.query or not pairs:
             return
         irm, asked = work.all_segments(content), [one for one in content.asked if one[0] == content.first_compared]
         if asked[0][1].input is Lists:  # of all lists together, without bounds

@@ -94,6 +94,16 @@ class SentenceWriter:
         """The names of the arms, in the order of names."""
         return self.content.results[str(self.content.system)].unique(maintain_order=True)
 
+    @property
+    def _sorted_arms(self) -> list[Any]:
+        """The names of the arms, the earlier ones first."""
+        return self._arms.gather(self._order_of_arms.places).to_list()
+
+    @property
+    def _unjudged_warnings(self) -> pl.DataFrame:
+        """The warnings of the audit that results at the top are unjudged."""
+        return self.content.audit.filter(pl.col("check").str.starts_with(UNJUDGED), severity="warning")
+
     def _of(self, row: Mapping[str, Any]) -> str:
         """Return the segment of a row as text, as "column = value"."""
         return ", ".join(f"{plain_text(name)} = {plain_text(row[name], 60)}" for name in self.content.by if name in row)

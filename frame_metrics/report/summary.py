@@ -20,7 +20,7 @@ from frame_metrics.report.of_segments import SegmentSentences
 from frame_metrics.report.of_strata import StrataSentences
 from frame_metrics.report.of_turning import TurningPairs
 from frame_metrics.report.of_unpaired import UnpairedSentences
-from frame_metrics.report.sentence_writer import FIGURES, UNJUDGED, SentenceWriter
+from frame_metrics.report.sentence_writer import FIGURES, SentenceWriter
 from frame_metrics.report.sentences import ANSWER, DOUBT, WHEN, Figures
 from frame_metrics.report.words import name_of
 from frame_metrics.verbs.audit.of_systems import SOME_QUERIES
@@ -241,8 +241,7 @@ class SummarySentences(SentenceWriter):
             sizes = {self._system(row): (row["n"], row["n_undefined"]) for row in judged.to_dicts()}
             if any(sizes[side][1] for side in sides):  # some have no results that could be judged
                 figures |= dict(zip(("n_units", "baseline_n_units"), (sizes[side][0] for side in sides), strict=False))
-            checks = self.content.audit.filter(severity="warning")["check"]
-            warned = bool(checks.str.starts_with(UNJUDGED).any())
+            warned = not self._unjudged_warnings.is_empty()
             yield self._sentence("unjudged", figures, system=self.best, share=share[self.best], n=k, warned=warned)
 
     def _unanswered(self, word_for_unasked: str | None) -> Iterator[Figures]:
