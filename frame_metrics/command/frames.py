@@ -223,10 +223,13 @@ class Frames:
         return saved if system is None else replace(saved, rows=saved.of(system))
 
     @contextmanager
-    def baseline(self) -> Iterator[dict[str, Any]]:
-        """Yield the option ``baseline=`` with the saved numbers of one system, if any; errors name their file."""
+    def baseline(self, total_over: Sequence[str] = ()) -> Iterator[dict[str, Any]]:
+        """Yield the option ``baseline=`` with the saved numbers of one system, if any; errors name their file.
+
+        ``total_over``: the columns of segments that totals are over, which saved numbers may have.
+        """
         if self.saved is None:
             yield {}
             return
         with self.saved.errors_name_file():
-            yield {"baseline": self.saved.of_one()}
+            yield {"baseline": self.saved.of_one().drop(total_over, strict=False)}

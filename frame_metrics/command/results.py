@@ -79,36 +79,38 @@ def _against_saved(frames: Frames, metrics: list[str], margin: Any, result: pl.D
     set_options, by = frames.call.set_options, each(frames.call.roles.get("by"))
     options = {"over": "all"} if by and set_options.get("fail_if_worse_than") else {}
     options |= {} if margin is None else {"margin": margin}
-    outcomes = _worse(frames, frames.irm, _compared(frames, frames.irm, metrics, **options), metrics)
+    outcomes = _worse(frames, _compared(frames, frames.irm, metrics, **options), metrics)
     for over in result["total_over"].unique(maintain_order=True).drop_nulls() if "total_over" in result.columns else ():
         total_over = over.split(", ")
         irm = frames.irm(by=[name for name in by if name not in total_over] or None)
         total = result.filter(pl.col("total_over") == over)
-        if not _has_total(frames, irm, metrics, total):
+        without = _without_segments(frames, irm, metrics, total)
+        if without is None:
             outcomes.append(gates.not_total(over))
             continue
         compared = _compared(frames, irm, metrics, total_over, **options)
         compared = compared.select(pl.lit(over).alias("total_over"), pl.all())
-        outcomes += _worse(frames, irm, compared, metrics)
+        outcomes += _worse(frames, compared, metrics, without)
     return outcomes
 
 
-def _has_total(frames: Frames, irm: Any, metrics: list[str], total: pl.DataFrame) -> bool:
-    """Return True if totals are what the log gives without their segments: no query is in several of them."""
+def _without_segments(frames: Frames, irm: Any, metrics: list[str], total: pl.DataFrame) -> pl.DataFrame | None:
+    """Return what the log gives without segments; None if totals are another thing: a query is in several of them."""
     try:
         without = frames.collected(irm.evaluate(*metrics))
     except FrameMetricsError:  # its rows repeat a query, as they do not where segments tell them apart
-        return False
+        return None
     names = [name for name in without.columns if name in total.columns and name not in ("value", "n_unanswered")]
     both = without.join(total, on=names, suffix="_total", nulls_equal=True)
     gap = pl.col("value") - pl.col("value_total")
-    return len(both) == len(without) and both.filter(gap.abs() > gates.CLOSE).is_empty()
+    same = len(both) == len(without) and both.filter(gap.abs() > gates.CLOSE).is_empty()
+    return without if same else None
 
 
 def _compare(frames: Frames) -> Checked:
     result = _compared(frames, frames.irm, frames.call.metrics, **options_of_verb(frames))
     gated = frames.call.set_options.get("fail_if_worse_than") or frames.call.set_options.get("not_worse_than")
-    return result, _worse(frames, frames.irm, result, frames.call.metrics) if gated else []
+    return result, _worse(frames, result, frames.call.metrics) if gated else []
 
 
 def _compared(frames: Frames, irm: Any, metrics: list[str], total_over: Sequence[str] = (), **options: Any) -> Any:
@@ -117,19 +119,25 @@ def _compared(frames: Frames, irm: Any, metrics: list[str], total_over: Sequence
     ``total_over``: the columns of segments that totals are over, which saved numbers may have.
     """
     saved = frames.saved
-    if saved is None:
-        return frames.collected(irm.compare(*metrics, **options))
-    saved = replace(saved, rows=saved.rows.drop(total_over, strict=False))
-    with saved.errors_name_file():
-        if len(saved.systems) > 1 and has_column(frames.call.roles, saved.column):
+    if saved is not None and len(saved.systems) > 1 and has_column(frames.call.roles, saved.column):
+        saved = replace(saved, rows=saved.rows.drop(total_over, strict=False))
+        with saved.errors_name_file():
             return each_with_itself(irm, metrics, saved, options)
-        return frames.collected(irm.compare(*metrics, baseline=saved.of_one(), **options))
+    with frames.baseline(total_over) as baseline:
+        return frames.collected(irm.compare(*metrics, **options, **baseline))
 
 
-def _worse(frames: Frames, irm: Any, compared: pl.DataFrame, metrics: Sequence[str]) -> list[gates.Outcome]:
-    """Return the outcomes of gates on saved numbers; they take account of queries without a saved number."""
-    partial = not compared.is_empty() and bool((compared["n_unpaired"] > 0).any())
-    evaluated = frames.collected(irm.evaluate(*metrics)) if partial else pl.DataFrame()
+def _worse(
+    frames: Frames, compared: pl.DataFrame, metrics: Sequence[str], evaluated: pl.DataFrame | None = None
+) -> list[gates.Outcome]:
+    """Return the outcomes of gates on saved numbers; they take account of queries without a saved number.
+
+    ``evaluated``: the means of the log, if they are known; else they are computed where a query has no saved number.
+    """
+    if compared.is_empty() or not (compared["n_unpaired"] > 0).any():
+        evaluated = pl.DataFrame()
+    elif evaluated is None:
+        evaluated = frames.collected(frames.irm.evaluate(*metrics))
     if frames.call.roles.get("unanswered") == "drop":  # they are left out
         evaluated = evaluated.drop("n_unanswered", strict=False)
     alpha = frames.call.set_options.get("alpha", gates.ALPHA)

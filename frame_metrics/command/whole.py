@@ -36,7 +36,6 @@ NO_LEVEL = re.compile(r"$|-[^\d.]")  # what may stand behind --ci without its le
 MOST_FILES = 100  # files of one name
 LEAST = ("min", "at-least")
 TEXT = ("text", "txt", "plain")  # other names of the format of a table
-OF_QUERY = ("--query-col", "--query_col", "--query-column", "--query_column")  # of the column, never of a value
 RANK = "NF - 2"  # the column of ranks of documents to judge, counted from the last, as ids may have commas
 UNKNOWN = Way("")
 
@@ -72,7 +71,7 @@ def known_flags(name: str, arguments: Sequence[str]) -> tuple[str, list[str]]:
 def _with_query_id(arguments: Sequence[str]) -> list[str]:
     """Return arguments in which --query is the value of a query, if another flag names the column of queries."""
     flags = [one.partition("=") for one in arguments]
-    column = next((flag for flag, _, _ in flags if flag in OF_QUERY), None)
+    column = next((flag for flag, _, _ in flags if flag != "--query" and OF_COLUMN.sub("", flag) == "--query"), None)
     if column is None:
         return [*arguments]
     ours = {column: "--query", "--query": "--query-id"}
