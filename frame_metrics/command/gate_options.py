@@ -8,6 +8,7 @@ from typing import Any
 
 from frame_metrics.command import gates
 from frame_metrics.command.commands import GATES_ON_VALUES
+from frame_metrics.command.gates_of_audit import check_bounds
 from frame_metrics.errors import BadValueError
 from frame_metrics.metrics.parameters import is_number
 
@@ -21,9 +22,14 @@ def check_gates(name: str, options: Mapping[str, Any]) -> None:
     alpha, worse, bounds = (options.get(one) for one in ("alpha", "fail_if_worse_than", "fail_on"))
     not_worse, margin = (options.get(one) for one in ("not_worse_than", "margin"))
     if bounds is not None:
-        gates.check_bounds(bounds)
+        check_bounds(bounds)
     most = options.get("max_drop")
     drop, losses = most is not None, most.values() if isinstance(most, dict) else [most or 0]
+    if most is not None and worse and (margin is not None or alpha is not None):
+        problem = "--max-drop is a limit of the mean, without a test; for a loss that is surely greater pass --margin "
+        raise BadValueError(f"{problem}in its place").offering(
+            {"max_drop=": ["margin="] if margin is None and any(losses) else []}
+        )
     level = alpha is None or (is_number(alpha) and 0 < alpha < 1)
     saved = worse or not_worse or options.get("saved")
     ungated = not (bounds or any(options.get(one) for one in GATES_ON_VALUES))
@@ -43,7 +49,9 @@ def check_gates(name: str, options: Mapping[str, Any]) -> None:
             drop and not worse
         ),
         "--max-drop takes losses of at least 0, as ndcg@10=0.02": drop and not all(one >= 0 for one in losses),
-        "--margin requires --not-worse-than": (margin is not None and not not_worse and name == "evaluate"),
+        "--margin requires --fail-if-worse-than or --not-worse-than": (
+            margin is not None and not (worse or not_worse) and name == "evaluate"
+        ),
         f"alpha={alpha!r} is not a level between 0 and 1, as 0.05": not level,
         "--baseline, --saved, --fail-if-worse-than and --not-worse-than each name a baseline; pass one of them": (
             len([one for one in ("baseline", *SAVED) if options.get(one)]) > 1

@@ -7,17 +7,15 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import takewhile
 from math import ceil, log
-from types import SimpleNamespace
 from typing import Any
 
 import polars as pl
 
 from frame_metrics.backends.display import cell_text, printable
-from frame_metrics.errors import BadValueError, FrameMetricsError, UnknownNameError, listed
+from frame_metrics.errors import BadValueError, FrameMetricsError, listed
 from frame_metrics.metrics.saved_names import metric_of, read_elsewhere
 
 CLOSE = 1e-12  # a loss that differs from its limit by no more is rounded
-BOUND = "queries without judgments=2%"  # an example of what an audit may find
 ALPHA = 0.05  # the level at which a difference counts
 _number = partial(cell_text, digits=None)  # with all digits
 
@@ -90,18 +88,26 @@ def _limit(row: Mapping[str, Any], limit: float, word: str) -> Outcome:
     return Outcome(name, f"{row['metric']} is {_number(value)}{where}, {comparison}", failed)
 
 
-def worse(result: pl.DataFrame, alpha: float, evaluated: pl.DataFrame) -> Iterator[Outcome]:
+def worse(result: pl.DataFrame, alpha: float, evaluated: pl.DataFrame, margin: Any = None) -> Iterator[Outcome]:
     """Check each difference of a comparison: it fails if it is for the worse and its p-value is at most ``alpha``.
 
     Parameters
     ----------
     evaluated : the result of ``evaluate``, for its numbers of queries; at least half of them have to be compared.
+    margin : the loss that is accepted, by metric, or one number for all; metrics without one are not checked. A
+        difference fails if its interval, at the level 1 - ``alpha``, lies beyond the margin. None: as above.
     """
+    from frame_metrics.verbs.compare.margins import margin_of
+
     if result.is_empty():
         yield Outcome("not worse", "nothing was compared: the result has no rows", True)
     for row in result.iter_rows(named=True):
         metric, where, difference, p = row["metric"], _where(row), row["difference"], row["p_adjusted"]
-        name = f"{metric} not worse than {row['baseline']}{where}"
+        most = 0.0 if margin is None else margin_of(margin, metric)
+        if most is None:
+            continue
+        by_more = f" by more than {_number(most)}" * bool(most)
+        name = f"{metric} not worse than {row['baseline']}{by_more}{where}"
         if difference is None or p is None:
             yield Outcome(name, _uncompared(row), True)
             continue
@@ -110,12 +116,28 @@ def worse(result: pl.DataFrame, alpha: float, evaluated: pl.DataFrame) -> Iterat
             yield Outcome(name, _uncompared(row, unsaved), True)
             continue
         compared = metric_of(metric)
-        failed = difference * compared.sign < 0 and p <= alpha
+        lost = _sure_loss(row, compared.sign, alpha)
+        failed = lost > most if most else difference * compared.sign < 0 and p <= alpha
         text = f"{metric} is {_number(row['value'])} against {_number(row['baseline_value'])}{where}: a difference of "
-        text += f"{_number(difference)}, p = {_number(p)}, {'' if failed else 'not '}worse at level {_number(alpha)}"
+        verdict = f"{'' if failed else 'not '}worse"
+        if most:
+            accepted = f"worse by at least {_number(lost)}, and up to {_number(most)} worse is accepted,"
+            verdict = accepted if failed else f"not surely worse{by_more}"
+        text += f"{_number(difference)}, p = {_number(p)}, {verdict} at level {_number(alpha)}"
         taken = f"{metric} has no direction that is known, and less of it counts as worse" * (compared.higher is None)
         noted = [f"{metric} was compared without some{where}: {unsaved}" * bool(unsaved), taken]
         yield Outcome(name, "; ".join(filter(None, (text, unsaved, taken))), failed, "; ".join(filter(None, noted)))
+
+
+def _sure_loss(row: Mapping[str, Any], sign: float, alpha: float) -> float:
+    """Return the least loss that the interval of a row holds; 0 if it holds none.
+
+    Differences that are all equal have no interval: the loss of each is that of the mean, if its p-value is small.
+    """
+    near = row["ci_high"] if sign > 0 else row["ci_low"]
+    if near is None:
+        near = row["difference"] if row["p_adjusted"] <= alpha else 0
+    return max(-sign * near, 0.0)
 
 
 def not_total(over: str) -> Outcome:
@@ -125,14 +147,13 @@ def not_total(over: str) -> Outcome:
     return Outcome(f"total over {over}", text, failed=False, noted=text)
 
 
-def dropped(result: pl.DataFrame, most: Any, evaluated: pl.DataFrame, alpha: float | None) -> Iterator[Outcome]:
+def dropped(result: pl.DataFrame, most: Any, evaluated: pl.DataFrame) -> Iterator[Outcome]:
     """Check each difference of a comparison: it fails if it is for the worse by more than ``most``.
 
     Parameters
     ----------
     most : the greatest loss by metric, or one number for all; metrics without one are not checked.
     evaluated : as ``worse`` takes it.
-    alpha : the greatest p-value with which it fails; None if it fails whatever its p-value.
     """
     if result.is_empty():
         yield Outcome("no drop", "nothing was compared: the result has no rows", True)
@@ -141,7 +162,7 @@ def dropped(result: pl.DataFrame, most: Any, evaluated: pl.DataFrame, alpha: flo
         if row["difference"] is None or too_many == "log":
             yield Outcome(f"{row['metric']} no drop{_where(row)}", _uncompared(row, unsaved), True)
             continue
-        yield from _drop(row, row["value"], row["baseline_value"], most, unsaved, alpha)
+        yield from _drop(row, row["value"], row["baseline_value"], most, unsaved)
 
 
 def dropped_means(result: pl.DataFrame, saved: pl.DataFrame, most: Any) -> Iterator[Outcome]:
@@ -198,15 +219,12 @@ def _texts(row: Mapping[str, Any], names: Sequence[str]) -> tuple[str, ...]:
     return tuple(str(row[name]) for name in names)
 
 
-def _drop(
-    row: Mapping[str, Any], value: float, before: float, most: Any, unsaved: str = "", alpha: float | None = None
-) -> Iterator[Outcome]:
+def _drop(row: Mapping[str, Any], value: float, before: float, most: Any, unsaved: str = "") -> Iterator[Outcome]:
     """Check one value against that of before; there is no outcome for a metric without a limit.
 
     Parameters
     ----------
     unsaved : words for queries that are on one side alone.
-    alpha : as in ``dropped``; a difference without a p-value fails.
     """
     from frame_metrics.verbs.compare.margins import margin_of
 
@@ -217,18 +235,10 @@ def _drop(
     comparison = (
         f"{_number(abs(lost))} {'worse' if lost > 0 else 'better'}, and up to {_number(limit)} worse is accepted"
     )
-    failed = lost > limit + CLOSE
-    if failed and alpha is not None:
-        p = row["p_adjusted"]
-        failed = p is None or p <= alpha
-        comparison += f"; p = {'unknown' if p is None else _number(p)}, {'' if failed else 'not '}worse at level "
-        comparison += _number(alpha)
     text = f"{metric} is {_number(value)} against {_number(before)}{_where(row)}: {comparison}"
-    text, noted = (
-        "; ".join(filter(None, (text, unsaved))),
-        f"{metric} was compared without some{_where(row)}: {unsaved}",
-    )
-    yield Outcome(f"{metric} at most {_number(limit)} worse{_where(row)}", text, failed, noted * bool(unsaved))
+    text = "; ".join(filter(None, (text, unsaved)))
+    noted = f"{metric} was compared without some{_where(row)}: {unsaved}" * bool(unsaved)
+    yield Outcome(f"{metric} at most {_number(limit)} worse{_where(row)}", text, lost > limit + CLOSE, noted)
 
 
 def not_worse(result: pl.DataFrame, alpha: float, evaluated: pl.DataFrame, margin: Any) -> Iterator[Outcome]:
@@ -312,36 +322,6 @@ def _of_log(name: str, row: Mapping[str, Any], evaluated: pl.DataFrame) -> int:
     own = {name: value for name, value in (_keys(row) | {"metric": row["metric"]}).items() if name in evaluated.columns}
     found = (one.get(name, 0) for one in evaluated.iter_rows(named=True) if all(one[key] == own[key] for key in own))
     return int(next(found, row[name] if name == "n" else 0) or 0)
-
-
-def check_bounds(fail_on: Any) -> None:
-    """Raise for what is no severity, no check of an audit, or no bound, before anything is read."""
-    from frame_metrics.verbs.audit.gate import gate_of
-
-    try:
-        gate_of(fail_on)
-    except FrameMetricsError as error:
-        message = str(error).replace("fail_on: ", "--fail-on: ", 1)
-        if isinstance(fail_on, str) or isinstance(error, UnknownNameError):
-            message += f" (pass a check with its limit, CHECK=LIMIT, as {BOUND!r})"
-        raise type(error)(message) from None
-
-
-def grave(result: pl.DataFrame, fail_on: Any) -> Iterator[Outcome]:
-    """Check the findings of an audit against the gate; a named check without a finding is an outcome too."""
-    from frame_metrics.verbs.audit.gate import bound_in_words, gate_of  # takes a while, and other commands do without
-
-    gate = gate_of(fail_on)
-    rows = [SimpleNamespace(**row) for row in result.iter_rows(named=True)]
-    failed = {id(row): bound for row, bound in gate.failed(rows)}
-    for row in rows:
-        if row.severity != "fact" or row.check in gate.bounds:
-            bound = bound_in_words(failed[id(row)]) if id(row) in failed else ""
-            example = f" ({row.example})" if row.example else ""
-            text = f"{row.severity}: {row.check}: {row.n}{bound}{example}; {row.message}"
-            yield Outcome(row.check, printable(text), id(row) in failed)
-    for name in gate.unmet(rows):
-        yield Outcome(name, f"{name}: 0", False)
 
 
 def _keys(row: Mapping[str, Any]) -> dict[str, Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from math import ceil
 from typing import Any, TypeAlias
 
 import polars as pl
@@ -12,12 +13,14 @@ from frame_metrics.command import gates
 from frame_metrics.command.commands import options_of, takes_one_metric
 from frame_metrics.command.frames import Frames
 from frame_metrics.command.front import PROGRAM
+from frame_metrics.command.gates_of_audit import grave
 from frame_metrics.command.reading import each
 from frame_metrics.command.saved import each_with_itself, has_column, system_column
 from frame_metrics.command.texts import column_with_flags, say
 from frame_metrics.command.verb_options import options_of_verb
 from frame_metrics.errors import BadValueError, FrameMetricsError
 
+MIN_BEYOND = 50  # resamples beyond an interval's ends, 1,000 in all at .05
 NOTE = "split_note"  # a column of messages
 Checked: TypeAlias = tuple[pl.DataFrame, list[gates.Outcome]]  # the result, and the outcomes of gates on it
 
@@ -64,7 +67,7 @@ def evaluated_with_gates(frames: Frames, margin: Any, options: Mapping[str, Any]
     outcomes = list(gates.limits(result, least, most))
     if frames.saved is not None and frames.saved.has_means:
         with frames.saved.errors_name_file():
-            means = frames.saved.means(drop, set_options.get("alpha"), of_queries=bool(frames.irm._plan.columns.query))
+            means = frames.saved.means(drop, of_queries=bool(frames.irm._plan.columns.query))
             outcomes += gates.dropped_means(result, means, drop)
     elif frames.saved is not None:
         outcomes += _against_saved(frames, metrics, margin, result)
@@ -79,7 +82,7 @@ def _against_saved(frames: Frames, metrics: list[str], margin: Any, result: pl.D
     set_options, by = frames.call.set_options, each(frames.call.roles.get("by"))
     options = {"over": "all"} if by and set_options.get("fail_if_worse_than") else {}
     options |= {} if margin is None else {"margin": margin}
-    outcomes = _worse(frames, _compared(frames, frames.irm, metrics, **options), metrics)
+    outcomes = _worse(frames, _compared_at_level(frames, frames.irm, metrics, **options), metrics)
     for over in result["total_over"].unique(maintain_order=True).drop_nulls() if "total_over" in result.columns else ():
         total_over = over.split(", ")
         irm = frames.irm(by=[name for name in by if name not in total_over] or None)
@@ -88,7 +91,7 @@ def _against_saved(frames: Frames, metrics: list[str], margin: Any, result: pl.D
         if without is None:
             outcomes.append(gates.not_total(over))
             continue
-        compared = _compared(frames, irm, metrics, total_over, **options)
+        compared = _compared_at_level(frames, irm, metrics, total_over, **options)
         compared = compared.select(pl.lit(over).alias("total_over"), pl.all())
         outcomes += _worse(frames, compared, metrics, without)
     return outcomes
@@ -108,9 +111,27 @@ def _without_segments(frames: Frames, irm: Any, metrics: list[str], total: pl.Da
 
 
 def _compare(frames: Frames) -> Checked:
-    result = _compared(frames, frames.irm, frames.call.metrics, **options_of_verb(frames))
-    gated = frames.call.set_options.get("fail_if_worse_than") or frames.call.set_options.get("not_worse_than")
-    return result, _worse(frames, result, frames.call.metrics) if gated else []
+    options, metrics, set_options = options_of_verb(frames), frames.call.metrics, frames.call.set_options
+    result = _compared(frames, frames.irm, metrics, **options)
+    if not (set_options.get("fail_if_worse_than") or set_options.get("not_worse_than")):
+        return result, []
+    return result, _worse(frames, _compared_at_level(frames, frames.irm, metrics, **options), metrics)
+
+
+def _compared_at_level(
+    frames: Frames, irm: Any, metrics: list[str], total_over: Sequence[str] = (), **options: Any
+) -> pl.DataFrame:
+    """Compare as ``_compared`` does, with intervals at the level of a gate that reads them, for a loss beyond a margin.
+
+    Those of a family hold together, but for other corrections: single ones are at the level of one of so many tests.
+    """
+    compared = _compared(frames, irm, metrics, total_over, **options)
+    if "margin" not in options or not frames.call.set_options.get("fail_if_worse_than"):
+        return compared
+    alpha, single = frames.call.set_options.get("alpha", gates.ALPHA), ~pl.col("correction").is_in(("max_t", "none"))
+    n_tests = compared.filter(single)["n_tests"].max() or 1
+    level = {"ci": 1 - alpha / n_tests, "resamples": ceil(MIN_BEYOND * n_tests / alpha)}
+    return _compared(frames, irm, metrics, total_over, **options | level)
 
 
 def _compared(frames: Frames, irm: Any, metrics: list[str], total_over: Sequence[str] = (), **options: Any) -> Any:
@@ -144,9 +165,8 @@ def _worse(
     if frames.call.set_options.get("not_worse_than"):
         return list(gates.not_worse(_others(frames, compared), alpha, evaluated, frames.call.set_options["margin"]))
     if "max_drop" in frames.call.set_options:
-        level = frames.call.set_options.get("alpha")
-        return list(gates.dropped(compared, frames.call.set_options["max_drop"], evaluated, level))
-    return list(gates.worse(compared, alpha, evaluated))
+        return list(gates.dropped(compared, frames.call.set_options["max_drop"], evaluated))
+    return list(gates.worse(compared, alpha, evaluated, frames.call.set_options.get("margin")))
 
 
 def _others(frames: Frames, compared: pl.DataFrame) -> pl.DataFrame:
@@ -165,4 +185,4 @@ def _audit(frames: Frames) -> Checked:
     result = column_with_flags(result, options_of(frames.call.name))
     if fail_on is None and "error" in result["severity"]:
         say("a finding is an error, and the exit code is 0: pass --fail-on error to fail")
-    return result, [] if fail_on is None else list(gates.grave(result, fail_on))
+    return result, [] if fail_on is None else list(grave(result, fail_on))

@@ -34,17 +34,13 @@ class SavedFile:
         """True if these are the numbers of evaluate, which are no values of single queries."""
         return {"metric", "average", "value", "n"} <= {*self.rows.columns}
 
-    def means(self, most_drop: Any, alpha: float | None, *, of_queries: bool) -> pl.DataFrame:
-        """Return the numbers of evaluate; raise if no limit says how much less is accepted, or a test is asked for."""
+    def means(self, most_drop: Any, *, of_queries: bool) -> pl.DataFrame:
+        """Return the numbers of evaluate; raise if no limit says how much less is accepted."""
         other = ", or save values of queries with per-query" * of_queries
         if most_drop is None:
             raise FrameMetricsError(
                 f"{self.where}: it has means, as evaluate writes them, of which no test is made; pass --max-drop with "
                 f"the loss that is accepted{other}"
-            )
-        if alpha is not None:
-            raise FrameMetricsError(
-                f"{self.where}: --alpha is the level of a test, and means have none; leave it out{other}"
             )
         return self.rows
 

@@ -255,9 +255,6 @@ def _joined(command: str, arguments: list[str], cutoffs: str, tail: str) -> str:
         return ""
     if command in NEED_METRIC and not any(one == "-" or os.path.exists(one) for one in arguments):  # nothing to read
         return ""
-    if "--margin" in arguments and command == "evaluate":
-        saved = "--fail-if-worse-than"
-        arguments = ["--not-worse-than" if one == saved else one for one in arguments]
     if tail.startswith("|") and {"-o", "--output"} & {*arguments}:  # which writes all rows, and prints none
         return ""
     if command in NEED_METRIC and not any(one in ("-m", "--metric") or _is_named_metric(one) for one in arguments):

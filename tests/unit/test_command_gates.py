@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import shlex
 import sys
 from pathlib import Path
 from xml.etree import ElementTree as xml
@@ -732,7 +733,7 @@ def test_each_system_is_held_against_its_own_numbers(capsys: Captured) -> None:
     ("given", "told"),
     [
         (["--not-worse-than", "old_saved.parquet"], "--not-worse-than requires the loss that is still accepted"),
-        (["--margin", "0.1"], "--margin requires --not-worse-than"),
+        (["--margin", "0.1"], "--margin requires --fail-if-worse-than or --not-worse-than"),
         ([*HELD[2:], "0"], "--margin 0 is not a number above 0"),
         ([*HELD[2:], "rr=0.1"], "'rr' is none of the metrics that are compared"),
         ([*HELD[2:], "x"], "'x' is not a number"),
@@ -838,17 +839,67 @@ def test_segments_are_corrected_together(capsys: Captured) -> None:
     assert called(capsys, "evaluate", *BY_SEGMENT[:5], *BY_SEGMENT[-2:])[0] == 0
 
 
-def test_a_drop_with_a_level_has_to_be_sure(capsys: Captured) -> None:
-    """Two of 160 queries that lose most of the drop may be chance; each that loses a little is not."""
+BEYOND = ["now.parquet", "--value", "rr", *BY_SEGMENT[-2:], "--margin"]
+
+
+@pytest.mark.parametrize("command", ["evaluate", "compare"])
+def test_a_loss_beyond_a_margin_has_to_be_sure(command: str, capsys: Captured) -> None:
+    """Each query that loses a little is sure; two of 160 that lose it all are not, nor is a loss near the margin."""
     save_segments([value - 0.01 - 0.1 * (at % 2) for at, value in enumerate(BEFORE)])
-    drop = ["evaluate", "now.parquet", "--value", "rr", *BY_SEGMENT[-2:], "--max-drop", "0.02"]
-    assert called(capsys, *drop, "--alpha", "0.05")[0] == 1
-    save_segments([value - 2.5 * (at in (7, 80)) for at, value in enumerate(BEFORE)])
-    assert called(capsys, *drop)[0] == 1
-    assert called(capsys, *drop, "--alpha", "0.05")[::2] == (0, [])
-    code, _, said = called(capsys, *drop, "--alpha", "0.9")
+    code, _, (said,) = called(capsys, command, *BEYOND, "0.02")
     assert code == 1
-    assert said[0].endswith("worse at level 0.9")
-    assert called(capsys, "evaluate", "now.parquet", "--value", "rr", "-o", "means.csv")[0] == 0
-    code, _, said = called(capsys, *drop[:-3], "means.csv", "--max-drop", "0.02", "--alpha", "0.05")
-    assert (code, said[0].split("; ")[1]) == (2, "leave it out, or save values of queries with per-query")
+    low = float(said.split("worse by at least ")[1].split(",")[0])
+    assert 0.045 < low < 0.06
+    assert said.endswith(", and up to 0.02 worse is accepted, at level 0.05")
+    assert called(capsys, command, *BEYOND, f"rr={low - 1e-9}")[0] == 1
+    assert called(capsys, command, *BEYOND, f"rr={low + 1e-9}")[::2] == (0, [])
+    assert called(capsys, command, *BEYOND, f"rr={low - 1e-9}", "--alpha", "0.001")[0] == 0
+    save_segments([value - 2.5 * (at in (7, 80)) for at, value in enumerate(BEFORE)])
+    assert called(capsys, command, *BEYOND, "0.02")[::2] == (0, [])
+    save_segments([value - 0.03 for value in BEFORE])  # which has no interval
+    assert called(capsys, command, *BEYOND, "0.02")[0] == 1
+    assert called(capsys, command, *BEYOND, "0.031")[0] == 0
+
+
+def test_a_gain_is_no_loss_beyond_a_margin(capsys: Captured) -> None:
+    """Of a metric of which less is better, more is the loss."""
+    for name, lost in (("rr", -0.05), ("brier", 0.05)):
+        keys = {"query": range(160), name: BEFORE}
+        pl.DataFrame(keys).write_parquet("old.parquet")
+        pl.DataFrame(keys | {name: [one + lost + (at % 3 - 1) / 100 for at, one in enumerate(BEFORE)]}).write_parquet(
+            "new.parquet"
+        )
+        for one, other, code in (("old", "new", 1), ("new", "old", 0)):
+            called(capsys, "per-query", f"{one}.parquet", "--value", name, "-o", "saved.parquet")
+            gate = ["--value", name, "--fail-if-worse-than", "saved.parquet", "--margin", "0.04"]
+            assert called(capsys, "evaluate", f"{other}.parquet", *gate)[0] == code
+
+
+def test_intervals_of_segments_and_of_systems_are_those_of_all_together(capsys: Captured) -> None:
+    """A segment that loses more than the margin by its own interval, and not by that of all segments, passes."""
+    rng = np.random.default_rng(6)
+    moved = [0.1 * float(move) - 0.07 * (s == 3) for s, move in zip(SEGMENTS, rng.normal(0, 1, 160), strict=True)]
+    save_segments([a + b for a, b in zip(BEFORE, moved, strict=True)])
+    alone = ["compare", *BY_SEGMENT[:5], *BY_SEGMENT[-2:], "--margin", "0.015"]
+    assert called(capsys, *alone)[0] == 1
+    assert called(capsys, "evaluate", *alone[1:])[0] == 0
+    for name in ("saved", "now"):  # the segments as systems, each with its own saved numbers
+        frame = pl.read_parquet(f"{name}.parquet").rename({"s": "system"})
+        frame.with_columns(query=pl.col("query") // 8).write_parquet(f"{name}.parquet")
+    own = [*alone[:4], "--system", "system", *alone[6:]]
+    assert called(capsys, *own)[0] == 0
+    assert called(capsys, *own, "--correction", "none")[0] == 1
+
+
+def test_a_limit_of_the_mean_has_no_level(capsys: Captured) -> None:
+    """The error leads to the margin, which has one."""
+    save_segments([value - 0.03 for value in BEFORE])
+    drop = ["evaluate", "now.parquet", "--value", "rr", *BY_SEGMENT[-2:], "--max-drop", "0.02"]
+    for more in (["--alpha", "0.05"], ["--margin", "0.02"]):
+        code, _, said = called(capsys, *drop, *more)
+        assert code == 2
+        assert "for a loss that is surely greater pass --margin in its place" in said[0]
+        (line,) = (line for line in said if line.startswith("  | "))
+        assert "--max-drop" not in line
+        code, _, said = called(capsys, *shlex.split(line)[2:])
+        assert (code, "and up to 0.02 worse is accepted, at level 0.05" in said[0]) == (1, True)
