@@ -15,6 +15,7 @@ from frame_metrics.command.commands import GATES_ON_VALUES, metrics_taken, optio
 from frame_metrics.command.formats import format_inside, format_of
 from frame_metrics.command.front import PROGRAM
 from frame_metrics.command.gate_options import SAVED, check_gates
+from frame_metrics.command.gates import with_gated
 from frame_metrics.command.guesses import without_log
 from frame_metrics.command.named_metrics import is_metric
 from frame_metrics.command.options import JUDGMENTS
@@ -120,6 +121,13 @@ class CommandLine:
             return []
         named = [*self.arguments[1], *self.given.get("metric", ())] or list(self.set_options.get("metric", ()))
         return named if "value" in self.set_options else [one for name in named for one in _parted(name)]
+
+    @cached_property
+    def gated_metrics(self) -> list[str]:
+        """The metrics that are asked for, and those of gates."""
+        limits = [self.set_options.get(name) for name in ("fail_under", "fail_over", "margin", "max_drop")]
+        gated = [name for one in limits if isinstance(one, dict) for name in one] if self.has_gates else []
+        return with_gated(self.metrics, gated, all_there="value" in self.set_options)
 
     @property
     def roles(self) -> dict[str, Any]:

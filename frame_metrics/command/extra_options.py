@@ -133,11 +133,13 @@ class Gates:
     fail_under : fail if a value is less than this, or undefined, in any system or segment; may be repeated; the
         number alone is for one metric
     fail_over : fail if a value is greater than this, or undefined, for metrics where less is better
-    fail_if_worse_than : fail if a metric is worse than saved numbers from per-query, and p_adjusted is at most --alpha,
-        or with --margin if it is surely worse by more than that, or with --max-drop if its mean is, surely or not
+    fail_if_worse_than : fail if a metric is worse than in the log of this file, or than the numbers that per-query
+        wrote of it, and p_adjusted is at most --alpha, or with --margin if it is surely worse by more than that, or
+        with --max-drop if its mean is, surely or not
     max_drop : the greatest loss of a mean that --fail-if-worse-than accepts; or one number for all metrics
-    not_worse_than : fail unless each metric is shown not to be worse than saved numbers from per-query by more than
-        its --margin: p_not_worse is at most --alpha; too few data to tell have an exit code of their own
+    not_worse_than : fail unless each metric is shown not to be worse than in the log of this file, or than the numbers
+        that per-query wrote of it, by more than its --margin: p_not_worse is at most --alpha; too few data to tell
+        have an exit code of their own
     alpha : the level of --fail-if-worse-than and --not-worse-than, by default 0.05
     fail_on : fail if there is a finding of this severity (error, warning, info) or a more severe one; or if a check, or
         any check of a severity, counts more than a number (duplicates=0) or a share (queries without judgments=2%); may
@@ -160,7 +162,7 @@ class Against:
 
     Parameters
     ----------
-    saved : saved numbers from per-query to compare with
+    saved : the log of before to compare with, or the numbers that per-query wrote of it
     saved_system : the system to use from the saved numbers, if they have several
     baseline : the system, arm or period that others are compared with, or several
     split : the share of units that an arm should have; or equal, for all arms

@@ -6,7 +6,7 @@ import os
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -14,13 +14,14 @@ import polars as pl
 
 from frame_metrics.accessor import IRM
 from frame_metrics.command import mixed_systems, reading, writing
+from frame_metrics.command.before import Before
 from frame_metrics.command.call import OF_DOCS, OF_RANKS, CommandLine
 from frame_metrics.command.commands import OF_JUDGE
 from frame_metrics.command.files import File
 from frame_metrics.command.gate_options import SAVED
 from frame_metrics.command.ids import as_texts, matching
 from frame_metrics.command.periods import in_periods
-from frame_metrics.command.saved import SavedFile, column_of_systems
+from frame_metrics.command.saved import SavedFile
 from frame_metrics.roles.columns import ROLES
 
 MOST_BYTES = 4_000_000  # of files that are read only to see whether a call would run
@@ -50,7 +51,8 @@ class Frames:
     @property
     def names(self) -> list[str]:
         """The names of the inputs, for people."""
-        return ["standard input" if name == "-" else name for name in self.call.arguments[0]]
+        both = self.before.input.names if self.before and self.before.pairs_rows else ()
+        return ["standard input" if name == "-" else name for name in (*both, *self.call.arguments[0])]
 
     def check_unchanged(self) -> None:
         """Raise if a file changed while it was read; called before numbers from it are written."""
@@ -74,7 +76,7 @@ class Frames:
             self._end_if_large()
         if not self.looked_at and self.call.name not in mixed_systems.WITHOUT and not self.call.no_system:
             mixed_systems.refuse_mixed_systems(self.log, self.irm._plan.columns)
-            several = self.inputs[0].files if len(self.call.arguments[0]) > 1 else []
+            several = self.log_input.files if len(self.call.arguments[0]) > 1 else []
             mixed_systems.refuse_same_keys(several, self.irm._plan.columns)
         self.looked_at = True
         if self.only_checked and self.call.name in SLOW:
@@ -92,7 +94,7 @@ class Frames:
             self.irm.evaluate(*self.call.metrics).collect()
         raise WouldRunError
 
-    def _input(
+    def input(
         self,
         names: Sequence[str],
         option: str,
@@ -100,6 +102,7 @@ class Frames:
         file_column: str | None = None,
         **roles: Any,
     ) -> reading.InputFiles:
+        """Return the files of some names, whose format ``option`` is for."""
         given = self.call.set_options.get(option.removeprefix("--").replace("-", "_"))
         handed_on = self.call.name == "convert"
         roles, option_names_it = self.call.roles | roles, not self.call.compares_files
@@ -119,11 +122,24 @@ class Frames:
         """The rows that are evaluated."""
         if self.call.judgments_alone:
             return self._judged_documents
-        others = [self._qrels, self._saved_rows, *self._frames_of_roles.values()]
-        log = self._input(self.call.arguments[0], "--from", file_column=self.call.file_column)
+        others = [self._qrels, *([self.before.ids] if self.before else []), *self._frames_of_roles.values()]
+        return as_texts(self.in_periods(self.rows), others)
+
+    @cached_property
+    def log_input(self) -> reading.InputFiles:
+        """The files of the log."""
+        return self.input(self.call.arguments[0], "--from", file_column=self.call.file_column)
+
+    @cached_property
+    def rows(self) -> pl.LazyFrame:
+        """The rows of the log as they are in its files."""
+        return self.log_input.frame()
+
+    def in_periods(self, log: pl.LazyFrame) -> pl.LazyFrame:
+        """Return a log with periods in the place of the dates of its arms and segments, if they are asked for."""
         keys = [column for role in ("arm", "by") for column in reading.each(self.call.roles.get(role))]
         keys = [one for one in keys if one != self.call.file_column]
-        return as_texts(in_periods(log.frame(), keys, self.call.set_options.get("every")), others)
+        return in_periods(log, keys, self.call.set_options.get("every"))
 
     @property
     def _judged_documents(self) -> pl.LazyFrame:
@@ -137,8 +153,12 @@ class Frames:
     @cached_property
     def irm(self) -> IRM[pl.LazyFrame]:
         """The log with its roles, and its judgments."""
+        return self.with_roles(self.log)
+
+    def with_roles(self, log: pl.LazyFrame) -> IRM[pl.LazyFrame]:
+        """Return a log with the roles and the judgments of the call."""
         frames = {role: matching(frame, self.log, ids) for role, (frame, ids) in self._frames_of_roles.items()}
-        irm = IRM(self.log, **(self.call.roles | frames))
+        irm = IRM(log, **(self.call.roles | frames))
         if "qrels" not in self.call.set_options:
             return irm
         options = self.call.set_options
@@ -156,7 +176,7 @@ class Frames:
         roles = self.call.roles
         ids = {role: [*reading.each(roles.get("arm")), *reading.each(roles.get("by"))] for role in OF_RANKS}
         ids |= {role: [str(roles.get("doc") or "doc")] for role in OF_DOCS}
-        read = {role: self._input([name], "").frame().collect() for role, name in self.call.frames.items()}
+        read = {role: self.input([name], "").frame().collect() for role, name in self.call.frames.items()}
         return {role: (frame, {one: one for one in ids[role]}) for role, frame in read.items()}
 
     @property
@@ -173,7 +193,7 @@ class Frames:
             role: [role, *reading.each(self.call.roles.get(role)), its or role] for role, its in columns.items()
         }
         ids["subtopic"] = reading.each(self.call.set_options.get("subtopic"))
-        qrels = self._input(self.call.set_options["qrels"], "--qrels-from", "qrels", **ids).frame().collect()
+        qrels = self.input(self.call.set_options["qrels"], "--qrels-from", "qrels", **ids).frame().collect()
         if self._has_items_alone(qrels.columns):
             qrels = qrels.with_columns(query=pl.lit("all"))
             self.made = ["query", *self.made]
@@ -194,42 +214,37 @@ class Frames:
                 ids[its or (own if own in other.columns else role)] = own
         return ids
 
+    @cached_property
+    def before(self) -> Before | None:
+        """The file that an option names to compare the log with."""
+        flag = next((name for name in SAVED if self.call.set_options.get(name)), None)
+        return None if flag is None else Before(self, flag)
+
     @property
-    def saved_flag(self) -> str | None:
-        """The option that names saved numbers."""
-        return next((name for name in SAVED if self.call.set_options.get(name)), None)
+    def pairs_rows(self) -> bool:
+        """True if rows without a query are compared with those of the log of before."""
+        return self.before is not None and self.before.pairs_rows
 
-    @cached_property
-    def _saved_rows(self) -> tuple[pl.DataFrame, dict[str, str]]:
-        """The saved numbers, and their columns of queries and segments, which have the same names as the log's."""
-        if self.saved_flag is None:
-            return pl.DataFrame(), {}
-        roles = {"query": "query"} | self.call.roles
-        keys = [column for role in ("query", "arm", "by") for column in reading.each(roles.get(role))]
-        return reading.saved(self._input([self.call.set_options[self.saved_flag]], "")), {key: key for key in keys}
-
-    @cached_property
+    @property
     def saved(self) -> SavedFile | None:
-        """The saved numbers, only those of one system if ``--saved-system`` names it."""
-        flag = self.saved_flag
-        if flag is None:
-            return None
-        rows, keys = self._saved_rows
-        rows = matching(rows, self.log, keys)
-        where = f"--{flag.replace('_', '-')} {self.call.set_options[flag]}"
-        column = column_of_systems(rows, self.call.roles, [*keys, "query"])
-        saved = SavedFile(where, rows, column)
-        system = self.call.set_options.get("saved_system")
-        return saved if system is None else replace(saved, rows=saved.of(system))
+        """The saved numbers, if there are any."""
+        return None if self.before is None or self.pairs_rows else self.before.saved
+
+    @property
+    def against(self) -> IRM[pl.LazyFrame]:
+        """The log; where rows are paired, with those of the log of before, as two systems."""
+        return self.before.both if self.before is not None and self.before.pairs_rows else self.irm
 
     @contextmanager
     def baseline(self, total_over: Sequence[str] = ()) -> Iterator[dict[str, Any]]:
-        """Yield the option ``baseline=`` with the saved numbers of one system, if any; errors name their file.
+        """Yield the option ``baseline=`` of ``against``: saved numbers of one system, if any; errors name their file.
 
         ``total_over``: the columns of segments that totals are over, which saved numbers may have.
         """
-        if self.saved is None:
+        if self.before is None:
             yield {}
-            return
-        with self.saved.errors_name_file():
-            yield {"baseline": self.saved.of_one().drop(total_over, strict=False)}
+        elif self.before.pairs_rows:
+            yield {"baseline": self.before.names[0]}
+        else:
+            with self.before.saved.errors_name_file():
+                yield {"baseline": self.before.saved.of_one().drop(total_over, strict=False)}

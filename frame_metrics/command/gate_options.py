@@ -45,7 +45,7 @@ def check_gates(name: str, options: Mapping[str, Any]) -> None:
         "--not-worse-than requires the loss that is still accepted; pass --margin, as --margin ndcg@10=0.01": (
             not_worse and margin is None
         ),
-        "--max-drop requires --fail-if-worse-than, with the file that per-query or evaluate wrote": (
+        "--max-drop requires --fail-if-worse-than, with the log of before, or what per-query or evaluate wrote": (
             drop and not worse
         ),
         "--max-drop takes losses of at least 0, as ndcg@10=0.02": drop and not all(one >= 0 for one in losses),

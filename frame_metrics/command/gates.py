@@ -308,10 +308,11 @@ def _unpaired(row: Mapping[str, Any], evaluated: pl.DataFrame) -> tuple[str, str
     lacking = max(most - n, 0)
     gone = max((row.get("n_unpaired") or 0) - lacking, 0)
     # Judged queries without a row are compared, as 0, and how many of the saved ones are so is not known here.
+    rows = "queries" if "n_unanswered" in row else "rows"
     without_rows = f"saved queries without a row in the log: {gone}; judged ones count as 0"
     texts = [
-        f"{lacking} of {most} queries have no saved number" * bool(lacking),
-        (without_rows if zeros else f"{gone} of {n + gone} saved queries are not in the log") * bool(gone),
+        f"{lacking} of {most} {rows} have no saved number" * bool(lacking),
+        (without_rows if zeros else f"{gone} of {n + gone} saved {rows} are not in the log") * bool(gone),
     ]
     side = "log" if n < lacking else "saved" if n < gone else ""
     return " and ".join(filter(None, texts)), side

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from typing import TypeVar
 
 import polars as pl
+
+F = TypeVar("F", pl.DataFrame, pl.LazyFrame)
 
 
 def as_texts(log: pl.LazyFrame, others: Iterable[tuple[pl.DataFrame, Mapping[str, str]]]) -> pl.LazyFrame:
@@ -27,7 +30,7 @@ def _are_plain(ids: pl.Series, kind: pl.DataType) -> bool:
     return ids.dtype != pl.String or bool(ids.cast(kind, strict=False).cast(pl.String).eq_missing(ids).all())
 
 
-def matching(other: pl.DataFrame, log: pl.LazyFrame, columns: Mapping[str, str]) -> pl.DataFrame:
+def matching(other: F, log: pl.LazyFrame, columns: Mapping[str, str]) -> F:
     """Return a frame with ids of the log's type, where one side has texts and the other integers.
 
     Such pairs are common, as a text file does not say the types of its columns.
@@ -37,11 +40,10 @@ def matching(other: pl.DataFrame, log: pl.LazyFrame, columns: Mapping[str, str])
     log : the log as ``as_texts`` returns it, so that a cast of texts to its integers loses nothing.
     columns : the id columns of the frame -> those of the log.
     """
-    types = log.collect_schema()
-    for column, its in columns.items():
-        if column not in other.columns or its not in types:
-            continue
-        ids, kind = other.schema[column], types[its]
-        if (kind == pl.String and ids.is_integer()) or (ids == pl.String and kind.is_integer()):
-            other = other.with_columns(pl.col(column).cast(kind))
-    return other
+    types, own = log.collect_schema(), other.collect_schema()
+    pairs = {column: (own[column], types[its]) for column, its in columns.items() if column in own and its in types}
+    return other.with_columns(
+        pl.col(column).cast(kind)
+        for column, (ids, kind) in pairs.items()
+        if (kind == pl.String and ids.is_integer()) or (ids == pl.String and kind.is_integer())
+    )

@@ -9,19 +9,18 @@ from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from typing import Any, TypeAlias
 
 from frame_metrics.command.commands import COMMANDS, options_of
-from frame_metrics.command.completed import columns_in, completed, greatest_grade, with_whole_predictions
+from frame_metrics.command.completed import completed, greatest_grade, with_whole_predictions
 from frame_metrics.command.filtered import FILTERS, filtered
 from frame_metrics.command.front import PROGRAM
 from frame_metrics.command.options import Option
 from frame_metrics.command.trec_lines import in_trec
-from frame_metrics.command.whole import first_file, known_flags, line, unused, values_of
+from frame_metrics.command.whole import first_file, known_flags, line, values_of
 from frame_metrics.errors import FrameMetricsError
 from frame_metrics.metrics.names import plain_name
 
 # What messages without data offer: "pass", and flags with their values.
 OFFER = re.compile(r"\b(?:pass|add|(?:its|their) columns? with) (?=--)")
 FLAG = re.compile(r"(--[\w-]+)(?:[ =]('[^']*'|[^\s,;:'-][^\s,;:]*))?")
-GATES, SAVED_AS = ("--not-worse-than", "--fail-if-worse-than"), "base.csv"
 PARTS = re.compile("([,=])")  # what is between the parts of an argument
 TAIL = re.compile(r" (?:\| |2>|> |&& ).*$")  # what a shell does with the output
 MOST_MESSAGES = 6  # of one call
@@ -60,22 +59,13 @@ def with_lines(error: FrameMetricsError, arguments: Sequence[str], error_of: Err
 
 
 def _steps(whole: str, messages: list[str], error_of: ErrorOf) -> list[str]:
-    """Return the commands that a command needs, with all ways out taken; none if it would fail all the same.
+    """Return the command that a command needs, with all ways out taken; none if it would fail all the same.
 
-    They are two where a gate names a log in the place of saved numbers. What they run into is added to ``messages``.
+    What it runs into is added to ``messages``.
     """
     command, tail = _parts(whole)
-    kept, gate = _without_gate(command)
-    if not (checked := _checked(kept, messages, error_of)):
-        return []
-    if not gate:
-        return [_joined(checked, tail)]
-    old, new = gate[1], first_file(kept)
-    saving = "evaluate" if "--max-drop" in gate else "per-query"
-    save = [saving, *(old if one == new else one for one in checked[1:]), "-o", (name := unused(SAVED_AS))]
-    if error_of(save):
-        return []
-    return [_joined(save, ""), _joined([*checked, *(name if one == old else one for one in gate)], tail)]
+    checked = _checked(command, messages, error_of)
+    return [_joined(checked, tail)] if checked else []
 
 
 def _checked(command: list[str], messages: list[str], error_of: ErrorOf) -> list[str]:
@@ -106,25 +96,6 @@ def _joined(command: Sequence[str], tail: str) -> str:
     return f"{shlex.join([PROGRAM, *command])}{tail}"
 
 
-def _without_gate(command: list[str]) -> tuple[list[str], list[str]]:
-    """Return a command without a gate that names a log in the place of saved numbers, and the flags of the gate."""
-    flag = next((flag for flag in GATES if flag in command[:-1]), None)
-    if flag is None or not _is_log(command[command.index(flag) + 1]):
-        return command, []
-    gate = [word for one in (flag, "--margin", "--max-drop") for word in _pair(command, one)]
-    return _without(command, [flag, "--margin", "--max-drop"])[0], gate
-
-
-def _pair(command: Sequence[str], flag: str) -> list[str]:
-    return [flag, command[command.index(flag) + 1]] if flag in command[:-1] else []
-
-
-def _is_log(name: str) -> bool:
-    """Return True for a CSV or Parquet file that has no saved numbers."""
-    there = columns_in(name) if os.path.isfile(name) else []
-    return bool(there) and not {"metric", "value"} <= {*there}
-
-
 def _to_judge(arguments: Sequence[str]) -> list[str]:
     """Return the command that prints the documents to judge, for a call that names their share."""
     if not any(plain_name(one.partition("@")[0]) == "unjudged" for one in arguments):
@@ -140,9 +111,7 @@ def _lines(error: FrameMetricsError, arguments: Sequence[str]) -> list[str]:
         return []
     name, rest = known_flags(arguments[0], arguments[1:])
     options = error.options or ({} if error.instead else _passed(str(error), name))
-    if options or error.instead:
-        return [*_taken(options, error.instead, name, rest)]
-    return [line(name, rest)] if _without_gate(rest)[1] else []
+    return [*_taken(options, error.instead, name, rest)] if options or error.instead else []
 
 
 def _taken(

@@ -50,7 +50,7 @@ TRIED = {
     **dict.fromkeys(("assert", "guard", "quality-gate"), (AS_GATE,)),
     "gate": (
         AS_GATE._replace(
-            text=f"{AS_GATE.text}, or against saved numbers --fail-if-worse-than base.csv, whose --max-drop is the "
+            text=f"{AS_GATE.text}, or against a log of before --fail-if-worse-than old.csv, whose --max-drop is the "
             "greatest fall of a mean; --not-worse-than with --margin passes if a loss of that size is excluded"
         ),
     ),
@@ -58,7 +58,7 @@ TRIED = {
         ("regression", "regress"),
         (
             AS_GATE._replace(
-                text="evaluate with a gate, as --fail-if-worse-than base.csv, whose --max-drop is the greatest fall of "
+                text="evaluate with a gate, as --fail-if-worse-than old.csv, whose --max-drop is the greatest fall of "
                 "a mean"
             ),
         ),

@@ -47,7 +47,7 @@ OF_COLUMN = re.compile(r"[-_]col(umn)?s?$")  # the end of other names of options
 OF_FIRST = ("--baseline", "--old", "--before", "--control", "--a", "--base", "--reference")
 OF_SECOND = ("--new", "--after", "--candidate", "--treatment", "--variant", "--b", "--challenger")
 
-BASE = "after per-query old.csv ndcg@10 -o base.csv; with --max-drop the file of evaluate is enough"
+BASE = "the log of before, or what per-query wrote of it"
 NO_FILTER = Way(
     "rows are not filtered here; --by COLUMN splits them, and evaluate - --from csv reads filtered rows from a pipe",
     "",
@@ -96,7 +96,7 @@ OF_PEOPLE = Way(
 )
 OF_MACHINE = OF_PEOPLE._replace(typed="--predicted {}")
 SAVED = Way(
-    f"saved numbers are those of the gate --fail-if-worse-than base.csv, {BASE}; compare old.csv new.csv prints the "
+    f"saved numbers are those of the gate --fail-if-worse-than old.csv, {BASE}; compare old.csv new.csv prints the "
     "difference itself",
     "--fail-if-worse-than {}",
     value=ANY,
@@ -113,9 +113,7 @@ PER_MEANS = ("evaluate", "compare", "ab-test", "change", "bounds", "report", "su
 # Options that there were, or that one command has not, or that readers try first, and the way now; an option of one
 # command behind its name.
 RETIRED = {
-    "save": Way(
-        f"pass -o FILE; the gate of saved numbers is --fail-if-worse-than base.csv, {BASE}", "-o {}", value=ANY
-    ),
+    "save": Way(f"pass -o FILE; the gate of saved numbers is --fail-if-worse-than old.csv, {BASE}", "-o {}", value=ANY),
     "save-baseline": Way(
         "a gate reads values of queries, which per-query writes: pass --fail-if-worse-than with its file",
         "-o {}",
@@ -159,7 +157,7 @@ RETIRED = {
         Way("bins of equal counts are --bins quantile, in the place of their number", value=ANY),
     ),
     "baseline": SAVED,
-    "fail-if-worse": Way(f"pass --fail-if-worse-than base.csv, {BASE}", "--fail-if-worse-than {}", value=ANY),
+    "fail-if-worse": Way(f"pass --fail-if-worse-than old.csv, {BASE}", "--fail-if-worse-than {}", value=ANY),
     **dict.fromkeys(("compare-to", "compare-with"), FIRST_OF_TWO),
     **dict.fromkeys(("against", "reference-run", "saved"), SAVED),
     **dict.fromkeys(("compare against", "compare reference-run"), FIRST_OF_TWO),

@@ -309,9 +309,9 @@ def _partition(name: str, file: str) -> dict[str, str | None]:
     return {unquote(key): None if value == NO_PARTITION else unquote(value) for key, _, value in named}
 
 
-def saved(files: InputFiles) -> pl.DataFrame:
+def saved(files: InputFiles, rows: pl.LazyFrame) -> pl.DataFrame:
     """Read saved numbers; apostrophes that protect texts in CSV and TSV from spreadsheets are removed."""
-    frame = files.frame().collect()
+    frame = rows.collect()
     if format_of(files.names[0]) not in OF_CELLS:
         return frame
     return frame.with_columns(cs.string().map_elements(with_formulas, pl.String))

@@ -10,6 +10,7 @@ from typing import Any, TypeAlias
 import polars as pl
 
 from frame_metrics.command import gates
+from frame_metrics.command.call import FILE
 from frame_metrics.command.commands import options_of, takes_one_metric
 from frame_metrics.command.frames import Frames
 from frame_metrics.command.front import PROGRAM
@@ -31,7 +32,7 @@ def result_of(frames: Frames) -> Checked:
     name, metrics = frames.call.name, frames.call.metrics
     if name in gated:
         return gated[name](frames)
-    verb, one = getattr(frames.irm, name.replace("-", "_")), takes_one_metric(name)
+    verb, one = getattr(frames.against, name.replace("-", "_")), takes_one_metric(name)
     options = options_of_verb(frames) | ({"metric": metrics[0]} if one and metrics else {})
     with frames.baseline() as baseline:
         result = frames.collected(verb(*([] if one else metrics), **options, **baseline))
@@ -60,16 +61,15 @@ def evaluated_with_gates(frames: Frames, margin: Any, options: Mapping[str, Any]
     """Evaluate the metrics that are asked for, and those of gates; return the result and the outcomes of gates."""
     set_options = frames.call.set_options
     least, most = set_options.get("fail_under") or {}, set_options.get("fail_over") or {}
-    drop = set_options.get("max_drop")
-    gated = [*least, *most, *(name for one in (margin, drop) if isinstance(one, dict) for name in one)]
-    metrics = gates.with_gated(frames.call.metrics, gated, all_there="value" in frames.call.roles)
+    drop, metrics = set_options.get("max_drop"), frames.call.gated_metrics
     result = frames.collected(frames.irm.evaluate(*metrics, **options))
     outcomes = list(gates.limits(result, least, most))
-    if frames.saved is not None and frames.saved.has_means:
-        with frames.saved.errors_name_file():
-            means = frames.saved.means(drop, of_queries=bool(frames.irm._plan.columns.query))
+    saved = frames.saved
+    if saved is not None and saved.has_means:
+        with saved.errors_name_file():
+            means = saved.means(drop, of_queries=bool(frames.irm._plan.columns.query))
             outcomes += gates.dropped_means(result, means, drop)
-    elif frames.saved is not None:
+    elif frames.before is not None:
         outcomes += _against_saved(frames, metrics, margin, result)
     return result, outcomes
 
@@ -82,16 +82,16 @@ def _against_saved(frames: Frames, metrics: list[str], margin: Any, result: pl.D
     set_options, by = frames.call.set_options, each(frames.call.roles.get("by"))
     options = {"over": "all"} if by and set_options.get("fail_if_worse_than") else {}
     options |= {} if margin is None else {"margin": margin}
-    outcomes = _worse(frames, _compared_at_level(frames, frames.irm, metrics, **options), metrics)
+    outcomes = _worse(frames, _compared_at_level(frames, frames.against, metrics, **options), metrics)
     for over in result["total_over"].unique(maintain_order=True).drop_nulls() if "total_over" in result.columns else ():
         total_over = over.split(", ")
-        irm = frames.irm(by=[name for name in by if name not in total_over] or None)
+        roles: dict[str, Any] = {"by": [name for name in by if name not in total_over] or None}
         total = result.filter(pl.col("total_over") == over)
-        without = _without_segments(frames, irm, metrics, total)
+        without = _without_segments(frames, frames.irm(**roles), metrics, total)
         if without is None:
             outcomes.append(gates.not_total(over))
             continue
-        compared = _compared_at_level(frames, irm, metrics, total_over, **options)
+        compared = _compared_at_level(frames, frames.against(**roles), metrics, total_over, **options)
         compared = compared.select(pl.lit(over).alias("total_over"), pl.all())
         outcomes += _worse(frames, compared, metrics, without)
     return outcomes
@@ -112,10 +112,10 @@ def _without_segments(frames: Frames, irm: Any, metrics: list[str], total: pl.Da
 
 def _compare(frames: Frames) -> Checked:
     options, metrics, set_options = options_of_verb(frames), frames.call.metrics, frames.call.set_options
-    result = _compared(frames, frames.irm, metrics, **options)
+    result = _compared(frames, frames.against, metrics, **options)
     if not (set_options.get("fail_if_worse_than") or set_options.get("not_worse_than")):
         return result, []
-    return result, _worse(frames, _compared_at_level(frames, frames.irm, metrics, **options), metrics)
+    return result, _worse(frames, _compared_at_level(frames, frames.against, metrics, **options), metrics)
 
 
 def _compared_at_level(
@@ -155,6 +155,7 @@ def _worse(
 
     ``evaluated``: the means of the log, if they are known; else they are computed where a query has no saved number.
     """
+    compared = compared.drop(FILE) if frames.pairs_rows else compared
     if compared.is_empty() or not (compared["n_unpaired"] > 0).any():
         evaluated = pl.DataFrame()
     elif evaluated is None:
@@ -181,7 +182,8 @@ def _others(frames: Frames, compared: pl.DataFrame) -> pl.DataFrame:
 def _audit(frames: Frames) -> Checked:
     fail_on = frames.call.set_options.get("fail_on")
     with frames.baseline() as baseline:
-        result = frames.collected(frames.irm.audit(**options_of_verb(frames), **baseline))
+        options = options_of_verb(frames) | ({} if frames.pairs_rows else baseline)
+        result = frames.collected(frames.against.audit(**options))
     result = column_with_flags(result, options_of(frames.call.name))
     if fail_on is None and "error" in result["severity"]:
         say("a finding is an error, and the exit code is 0: pass --fail-on error to fail")

@@ -21,7 +21,7 @@ def options_of_verb(frames: Frames) -> dict[str, Any]:
     """Return the options of the verb that are set."""
     call, set_options = frames.call, frames.call.set_options
     parameters, split = {option.name: option.parameter for option in verb_of(call.name)}, set_options.get("split")
-    first = call.compares_files and frames.saved_flag is None and call.name in WITH_FIRST
+    first = call.compares_files and frames.before is None and call.name in WITH_FIRST
     files = dict(zip(call.arguments[0], reading.file_names(call.arguments[0]), strict=True))
     named = [files.get(one, one) if call.compares_files else one for one in reading.each(set_options.get("baseline"))]
     baseline = named or (list(files.values())[:1] if first else None)

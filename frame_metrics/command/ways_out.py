@@ -41,8 +41,8 @@ SORTED = re.compile(r"--(?:sort|columns) -?(\S+): there is no such column")
 OF_TEXT, MOST_NAMES = "a label is 0 or 1, and this column is text", 12
 NO_SCORE = "the score is missing; name its column"
 OF_ROWS = (
-    "rows without a query have no values of queries: what evaluate writes is the file of their gate, which is "
-    "--fail-if-worse-than with --max-drop"
+    "rows without a query have no values of queries: their gate reads the log of before, as "
+    "--fail-if-worse-than old.csv"
 )
 ROWS_SEARCHED = 20  # rows of a CSV file in which texts of lists are searched for
 # Errors that lists in a CSV file lead to.

@@ -313,8 +313,8 @@ def test_a_ranker_without_its_last_week_is_an_error(capsys: Captured) -> None:
             "'hybrid'; did you mean 'bm25'?",
         ),
         (
-            ["evaluate", "one.parquet", "rr", "--fail-if-worse-than", "one.parquet"],
-            "--fail-if-worse-than one.parquet: nothing has the numbers of 'rr' among",
+            ["evaluate", "one.parquet", "rr", "--fail-if-worse-than", "ids.parquet"],
+            "--fail-if-worse-than ids.parquet: nothing has the numbers of 'rr' among",
         ),
         (
             ["compare", "one.parquet", "rr", "--by", "device", "--saved", "saved.parquet", "--saved-system", "bm25"],
@@ -328,6 +328,7 @@ def test_a_ranker_without_its_last_week_is_an_error(capsys: Captured) -> None:
 def test_errors_of_saved_numbers_name_the_flag_and_the_file(arguments: list[str], told: str, capsys: Captured) -> None:
     save_rankers(capsys)
     ranked().write_parquet("one.parquet")
+    ranked().select("query").write_parquet("ids.parquet")
     code, _, said = called(capsys, *arguments)
     assert code == 2
     assert told in said[0]

@@ -32,9 +32,9 @@ def write_searches() -> None:
 # What is typed first, and a part of the error that leads on.
 GUESSED = {
     "evaluate log.csv rr --quiet": "for the number alone pass --columns value --no-header",
-    "evaluate log.csv rr --save x.json": "with --max-drop the file of evaluate is enough",
-    "evaluate log.csv rr --baseline x.json": "saved numbers are those of the gate --fail-if-worse-than base.csv",
-    "evaluate log.csv rr --fail-if-worse": "pass --fail-if-worse-than base.csv",
+    "evaluate log.csv rr --save x.json": "--fail-if-worse-than old.csv, the log of before, or what per-query wrote",
+    "evaluate log.csv rr --baseline x.json": "saved numbers are those of the gate --fail-if-worse-than old.csv",
+    "evaluate log.csv rr --fail-if-worse": "pass --fail-if-worse-than old.csv",
     "evaluate log.csv rr --precision 0.9": "name the metric behind the input, as log.csv precision",
     "evaluate log.csv device": "The column is named --label device, beside a metric, as clicks or ctr@10.",
     "roc-auc": "it is a metric: frame-metrics evaluate FILE roc-auc",
@@ -60,7 +60,7 @@ GUESSED = {
     "explain log.csv --query-id q1": "explain requires a metric; name one behind the input",
     "explain log.csv rr map --query-id q1": "explain takes one metric, and 2 are named, 'rr', 'map'",
     "evaluate cases.csv f1 --threshold 0.5 --fail-if-worse-than means.csv": "--max-drop with the loss that is accepted",
-    "evaluate log.csv rr --max-drop 0.1": "--max-drop requires --fail-if-worse-than, with the file that per-query or",
+    "evaluate log.csv rr --max-drop 0.1": "--max-drop requires --fail-if-worse-than, with the log of before, or",
     "bounds log.csv rr": "pass --of unjudged --max-grade 3, or --of ties",
     "sample-size log.csv rr": "sample-size requires --detect",
     "threshold cases.csv --precision 0.9": "frame-metrics best-threshold cases.csv --subject-to precision=0.9 recall",
@@ -75,13 +75,12 @@ GUESSED = {
     "leaderboard runs.csv rr": "leaderboard ranks systems; name their column with --system model",
     "compare runs.csv rr": "compare pairs systems query by query; name their column with --system model",
     "change log.csv rr": "change compares each period over its own queries; name the column of periods with --arm",
-    "evaluate log.csv rr --fail-if-worse-than log.csv": "it has to be what frame-metrics per-query old.csv ndcg@10 -o",
     "convert q.txt log.csv": "q.txt has judgments, which convert does not join with results; other commands take them",
-    "compare log.csv rr --max-drop 0.01": "--max-drop requires --fail-if-worse-than, with the file that per-query or",
+    "compare log.csv rr --max-drop 0.01": "--max-drop requires --fail-if-worse-than, with the log of before, or",
     "evaluate log.csv rr --limit 2": "rows of the input are not left out here, and those that are printed are cut by",
     "evaluate log.csv rr --top 2": "a cutoff follows the name of a metric, as ndcg@10",
     "compare a.run b.run rr --delta 0.01": "--detect of sample-size, and the loss of a metric that is",
-    "gate log.csv rr": "it is evaluate with a gate, as --fail-under ndcg@10=0.4, or against saved numbers",
+    "gate log.csv rr": "it is evaluate with a gate, as --fail-under ndcg@10=0.4, or against a log of before",
     "to-judge a.run --qrels q.txt --k 10": "--n is how many documents are printed, and a cutoff follows the name of",
     "drfit log.csv": "the nearest are",
     "evaluate log.csv rr --delta 0.02": "the difference to detect is --detect of sample-size",
@@ -389,16 +388,6 @@ def test_a_unit_that_differs_within_a_query_leads_to_the_column_of_searches(caps
     assert last.endswith(" precision --arm arm --cluster user --label clicked --query session")
 
 
-def test_a_log_in_the_place_of_saved_numbers_leads_to_two_commands(capsys: pytest.CaptureFixture[str]) -> None:
-    """The first command saves its numbers, and the second is the gate."""
-    write(named(), "log.csv")
-    *_, save, gate = error(
-        capsys, *["check", "log.csv", "rr", "--baseline", "log.csv", "--max-drop", "0.9"]
-    ).splitlines()
-    for line in (save, gate):
-        assert main(shlex.split(line)[2:]) == 0, line
-
-
 # Calls that mean several commands, the flags that their lines have, and words of the error.
 STEPS = {
     "convert odd.csv --to trec --run out.run --qrels out.qrels": (
@@ -410,14 +399,11 @@ STEPS = {
     ),
     "gate log.csv rr --baseline log.csv --max-drop 0.9": (
         "whose --max-drop is the greatest fall of a mean",
-        ["evaluate log.csv rr -o base.csv", "evaluate log.csv rr --fail-if-worse-than base.csv --max-drop 0.9"],
+        ["evaluate log.csv rr --fail-if-worse-than log.csv --max-drop 0.9"],
     ),
     "check log.csv rr --not-worse-than log.csv --margin 0.9": (
         "it is audit, for the data, or evaluate with a gate",
-        [
-            "per-query log.csv rr -o base.csv",
-            "evaluate log.csv rr --not-worse-than base.csv --margin 0.9",
-        ],
+        ["evaluate log.csv rr --not-worse-than log.csv --margin 0.9"],
     ),
     "agreement who.csv --rater who --metric kappa": (
         "every measure of agreement is printed, kappa and alpha among them, which is that of --level; "

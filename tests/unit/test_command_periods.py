@@ -132,7 +132,7 @@ def test_saved_means_of_segments_and_of_classifiers(capsys: pytest.CaptureFixtur
 @pytest.mark.parametrize(
     ("flags", "said"),
     [
-        ("--max-drop 0.1", "--max-drop requires --fail-if-worse-than, with the file that per-query or evaluate wrote"),
+        ("--max-drop 0.1", "--max-drop requires --fail-if-worse-than, with the log of before, or"),
         ("--fail-if-worse-than b.csv --max-drop rr=-1", "--max-drop takes losses of at least 0, as ndcg@10=0.02"),
     ],
 )

@@ -1,0 +1,137 @@
+"""A log of before, in the place of the numbers that were saved of it."""
+
+from __future__ import annotations
+
+import polars as pl
+import pytest
+
+from frame_metrics import IRM
+from frame_metrics.command import main
+
+Captured = pytest.CaptureFixture[str]
+FIRST = {"old": (1, 2, 1, 1) * 10, "new": (1, 3, 3, 1) * 10}  # the rank of the relevant result in each query
+DECIDED = ["--label", "true", "--predicted", "said", "--doc", "ticket"]
+
+
+@pytest.fixture(autouse=True)
+def _logs(alone: None) -> None:
+    """Logs of two weeks: of rankings, one with a column of rankers, and of decisions about tickets."""
+    for at, (name, first) in enumerate(FIRST.items()):
+        rows = [
+            (f"q{q:03}", d, -float(rank if d == 0 else d + (d >= rank)), int(d == 0), "ab"[q % 2])
+            for q, rank in enumerate(first)
+            for d in range(3)
+        ]
+        log = pl.DataFrame(rows, schema=["query", "doc", "score", "grade", "side"], orient="row")
+        log.write_csv(f"{name}.csv")
+        log.drop("grade").write_csv(f"{name}_unjudged.csv")
+        other = log.with_columns(-pl.col("score"), ranker=pl.lit("y"))
+        pl.concat([log.with_columns(ranker=pl.lit("x")), other]).write_csv(f"{name}_two.csv")
+        truth = list("aabbc" * 40)
+        wrong = {n for n in range(200) if n % 20 < 1 + 4 * at}
+        said = [("b" if one == "a" else "a") if n in wrong else one for n, one in enumerate(truth)]
+        tickets = {"ticket": range(200), "true": truth, "said": said, "side": [f"s{n % 2}" for n in range(200)]}
+        pl.DataFrame(tickets).write_csv(f"{name}_tickets.csv")
+    log.select("query", "doc", "grade").write_csv("judged.csv")
+
+
+def called(capsys: Captured, *arguments: str) -> tuple[int, str, list[str]]:
+    """The exit code of a call, what it prints, and the lines on standard error."""
+    code = main(list(arguments))
+    printed = capsys.readouterr()
+    return code, printed.out, printed.err.splitlines()
+
+
+@pytest.mark.parametrize(
+    ("saving", "kind", "flags", "gate"),
+    [
+        ("per-query", "", [], []),
+        ("per-query", "", ["--by", "side"], []),
+        ("per-query", "", [], ["--margin", "0.01"]),
+        ("evaluate", "", ["--by", "side"], ["--max-drop", "0.1"]),
+        ("per-query", "_two", ["--system", "ranker"], []),
+        ("per-query", "_unjudged", ["--qrels", "judged.csv"], []),
+    ],
+    ids=["all", "segments", "margin", "limit", "systems", "separate judgments"],
+)
+def test_a_log_of_before_is_as_its_saved_numbers(
+    saving: str, kind: str, flags: list[str], gate: list[str], capsys: Captured
+) -> None:
+    """The gate says the same of the log as of the numbers that were saved of it."""
+    assert called(capsys, saving, f"old{kind}.csv", "rr", *flags, "-o", "saved.csv")[0] == 0
+    asked = ["evaluate", f"new{kind}.csv", "rr", *flags, *gate, "--fail-if-worse-than"]
+    of_log, of_saved = (called(capsys, *asked, name) for name in (f"old{kind}.csv", "saved.csv"))
+    assert of_log == of_saved
+    assert of_log[0] == 1
+
+
+def test_a_log_is_what_compare_and_a_margin_take_too(capsys: Captured) -> None:
+    """Two files are two systems, and ``--saved`` a log of before; a metric that only a gate names is compared."""
+    difference = called(capsys, "compare", "new.csv", "rr", "--saved", "old.csv", "--columns", "difference,p_value")[1]
+    assert difference == called(capsys, "compare", "old.csv", "new.csv", "rr", "--columns", "difference,p_value")[1]
+    gate = ["--not-worse-than", "old.csv", "--margin", "rr=0.5", "--margin", "p@1=0.01"]
+    code, _, said = called(capsys, "evaluate", "new.csv", "rr", *gate)
+    assert (code, [line.split(" is ")[0] for line in said]) == (1, ["frame-metrics: gate failed: p@1"])
+
+
+def test_decisions_are_paired_with_those_of_before(capsys: Captured) -> None:
+    """Rows without a query are paired by document, in every segment and in all, as two systems of one frame are."""
+    pair = [pl.read_csv(f"{name}_tickets.csv").with_columns(model=pl.lit(name)) for name in FIRST]
+    tickets = IRM(pl.concat(pair), label="true", predicted="said", doc="ticket", system="model")
+    paired = tickets.compare("accuracy", baseline="old").row(0, named=True)
+    asked = ["evaluate", "new_tickets.csv", "accuracy", *DECIDED, "--fail-if-worse-than", "old_tickets.csv"]
+    code, _, said = called(capsys, *asked)
+    told = f"a difference of {paired['difference']}, p = {paired['p_value']}, worse at level 0.05"
+    assert (code, said) == (1, [f"frame-metrics: gate failed: accuracy is 0.75 against 0.95: {told}"])
+    code, _, said = called(capsys, *asked, "--by", "side", "--margins")
+    assert (code, len(said)) == (1, 3)
+    assert "(side s0)" in said[0]
+    assert "(total_over side)" in said[2]
+    assert called(capsys, *asked, "--max-drop", "0.3")[0] == 0
+    assert called(capsys, *asked, "--margin", "0.1")[0] == 1
+
+
+def test_decisions_of_before_in_other_commands(capsys: Captured) -> None:
+    """The findings, and the page, are those of both logs, which are called as their files."""
+    asked = ["new_tickets.csv", "accuracy", *DECIDED, "--saved", "old_tickets.csv"]
+    summary = called(capsys, "summary", *asked, "--columns", "sentence")[1]
+    assert "new_tickets loses to old_tickets: accuracy 0.750 against 0.950" in summary
+    page = called(capsys, "report", *asked, "--format", "md")[1]
+    assert "from a log in 'old_tickets.csv', 'new_tickets.csv'" in page
+    by_change = called(capsys, "change", *asked, "--columns", "difference")[1]
+    assert float(by_change.split()[1]) == pytest.approx(-0.2)
+    assert called(capsys, "audit", asked[0], *asked[2:])[0] == 0
+
+
+def test_decisions_without_a_document_or_of_several_systems(capsys: Captured) -> None:
+    """Means can be limited without pairs; the error about pairs names the flag."""
+    asked = ["evaluate", "new_tickets.csv", "f1", *DECIDED[:4], "--fail-if-worse-than", "old_tickets.csv"]
+    assert "to pair rows without a query, name the document they are about with --doc" in called(capsys, *asked)[2][0]
+    assert called(capsys, *asked, "--max-drop", "0.1")[0] == 1
+    told = "rows without a query are compared with those of one system, and 'side' has several; leave out --system"
+    assert told in called(capsys, *asked, "--doc", "ticket", "--system", "side")[2][0]
+
+
+def test_half_of_the_tickets_of_before_are_gone(capsys: Captured) -> None:
+    """What is on one side alone is told of as rows."""
+    pl.read_csv("new_tickets.csv").head(120).write_csv("new_tickets.csv")
+    said = called(
+        capsys,
+        "evaluate",
+        "new_tickets.csv",
+        "f1",
+        *DECIDED,
+        "--fail-if-worse-than",
+        "old_tickets.csv",
+        "--alpha",
+        "1e-9",
+    )[2]
+    assert said == ["frame-metrics: f1 was compared without some: 80 of 200 saved rows are not in the log"]
+
+
+def test_files_of_one_query_beside_separate_judgments_are_not_one_log(capsys: Captured) -> None:
+    """Results of two systems would be one list, though no document repeats."""
+    pl.DataFrame({"query": "q000", "doc": [7, 8, 9], "score": [3.0, 2.0, 1.0]}).write_csv("other.csv")
+    pl.read_csv("old_unjudged.csv").drop("side").write_csv("one.csv")
+    said = called(capsys, "evaluate", "one.csv", "other.csv", "rr", "--qrels", "judged.csv")[2]
+    assert "queries are in several files" in said[0]
