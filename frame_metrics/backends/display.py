@@ -27,6 +27,7 @@ FINDINGS, SENTENCES = (
     {"kind", "place", "sentence"},
 )  # columns of these results
 OF_FINDINGS = {*FINDINGS, "example"}  # columns of an audit besides its keys; a caller may drop the example
+WRITTEN = 0.000005  # the least number that is written out
 DIGITS_IN_NOTEBOOK = 4  # significant digits of numbers in a notebook
 # Columns of a comparison that a notebook shows on demand.
 ON_DEMAND = (
@@ -135,6 +136,11 @@ def _cell(column: str, value: Any, digits: int | None) -> str:
     """Return a value as text; a threshold is never rounded up, above the score that it stands for."""
     down = column == "threshold" and digits is not None and isinstance(value, float)
     return cell_text(float(rounded_down(value, digits or DIGITS)) if down else value, digits)
+
+
+def small_text(number: float, sign: str = "") -> str:
+    """Return a number that the usual digits would show as 0; ``sign``: "+" for a sign before those above 0, too."""
+    return f"{number:{sign}.5f}" if abs(number) >= WRITTEN else f"{number:{sign}.1e}"
 
 
 def rounded_down(number: float, digits: int) -> str:

@@ -145,7 +145,7 @@ def _html_cell(cell: Cell, number: bool, *, first: bool) -> str:
     from html import escape
 
     tag, opened = ("th", 'th scope="row"') if first and not number else ("td", "td")
-    long = ' class="long"' if len(cell.text) > MOST_LETTERS_UNBROKEN else ""
+    long = ' class="long"' if len(cell.text) > MOST_LETTERS_UNBROKEN else ' class="cut"' if cell.whole else ""
     side = ' class="number"' if number else f' dir="auto"{long}'
     key = "" if cell.value is None else f' data-value="{cell.value}"'
     text = escape(cell.text)

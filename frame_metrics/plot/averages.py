@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 import altair as alt
 import polars as pl
 
-from frame_metrics.backends.display import JOINT, simultaneous_words
+from frame_metrics.backends.display import JOINT, simultaneous_words, small_text
 from frame_metrics.backends.frames import backend_of
 from frame_metrics.errors import check_bool, check_ci
 from frame_metrics.hidden import TEXT_OF_PANEL
@@ -42,10 +42,20 @@ PANEL, NUMBERS, PAGE = 170, 65, 780  # widths: of a panel, of the numbers to its
 BAR = COLORS[-1]  # visible on light and on dark
 WIDTH_AMONG_PANELS = 300  # width of a panel of lines, if there are several panels
 LETTER = 6.5  # width of a letter
+EQUAL, LEAST = 1e-12, 0.0005  # differences that are 0 but for rounding, and the least that three digits show
 NEAREST = 0.1  # the least share of a metric's scale that an axis shows
 MIN_RATIO_OF_LOG_AXIS = 100  # if the highest cutoff is so many times the lowest, the axis is logarithmic
 Ends: TypeAlias = tuple[str, str] | None  # the columns of an interval
 ENDS = ("ci_low", "ci_high")
+# The title of an axis of names stands above them: beside them it would touch long ones in another font.
+ABOVE_NAMES: Any = {
+    "titleAngle": 0,
+    "titleAlign": "right",
+    "titleAnchor": "end",
+    "titleBaseline": "bottom",
+    "titleX": -9,
+    "titleY": -4,
+}
 RANKS, LEADS = ("rank", "rank_low", "rank_high"), "may_be_best"  # the columns of a leaderboard
 
 
@@ -101,7 +111,7 @@ def comparison(frame: Any, *, ci: float | None = None, color: Names = None, face
     drawn = "preference" if preferred else "difference"
     needs = ("baseline", "metric", drawn, *ENDS)
     keys = [*takewhile(lambda name: name not in needs, names)]
-    also = ("n",) if "n" in names else ()
+    also = [name for name in ("n", "baseline_n") if name in names]
     ignored = [name for name in names if name not in (*keys, *needs, *also)]
     color = keys[-1:] if color is None and facet is None else color
     picture = "comparison draws what compare(), ab_test(), change() and interleaving() return"
@@ -212,6 +222,8 @@ def _in_rows(
     """
     ends_of_values = () if ends is None else tidy.table.drop_nulls("value")[ends[0]]
     tidy = tidy.with_notes("diamonds: no interval" if None in ends_of_values else "")
+    of_arms = [tidy.table[name].alias("") for name in ("n", "baseline_n") if "baseline_n" in tidy.table.columns]
+    behind = n_text(pl.concat(of_arms), "in each") if of_arms else n_text(n_behind(tidy))
     order, places = list[str](), count()
     longest = 0 if tidy.color is None else max(map(len, (*tidy.color.values, tidy.color.title)))
     columns = max(1, int((PAGE - min(LIMIT, longest * LETTER)) // (PANEL + NUMBERS)))
@@ -223,7 +235,7 @@ def _in_rows(
         first = tidy.color is None or next(places) % columns == 0
         return _row_panel(part, key, name, metric, order, ends, whole=whole, first=first, zero=zero)
 
-    return in_panels(tidy, panel, f"{title_end}{n_text(n_behind(tidy))}", columns)
+    return in_panels(tidy, panel, f"{title_end}{behind}", columns)
 
 
 def _best_first(table: pl.DataFrame, key: Key, metric: Metric) -> list[str]:
@@ -260,7 +272,7 @@ def _row_panel(
         "color:N",
         title=key.title if first and not of_metrics else None,
         sort=order,
-        axis=alt.Axis(labelLimit=LIMIT, maxExtent=LIMIT + 20, labels=first, ticks=first),
+        axis=alt.Axis(labelLimit=LIMIT, maxExtent=LIMIT + 20, labels=first, ticks=first, **ABOVE_NAMES),
     )
     check_drawable(key)
     title, axis = metric_title(name, metric), alt.Axis(tickCount=3 if zero else 4)
@@ -323,6 +335,8 @@ def _with_numbers(part: Tidy, metric: Metric, form: str) -> pl.DataFrame:
     table, text = table.with_columns(pl.Series(TEXT_OF_PANEL, written, dtype=pl.String)), pl.col(TEXT_OF_PANEL)
     most = text.sort_by(pl.col("value") * metric.sign, descending=True, nulls_last=True).first()
     best = pl.col("value").is_not_null() & (text == (most if part.facet is None else most.over("facet")))
+    differ = text.n_unique() > 1  # as in tables, values that are printed alike are equally good
+    best &= differ if part.facet is None else differ.over("facet")
     compared = color is not None and color.columns != METRIC and len(color.values) > 1 and metric.higher is not None
     is_best = best.fill_null(False) if compared else pl.lit(False)
     columns = {"best": is_best, "other": ~is_best}
@@ -334,7 +348,8 @@ def _with_ranks(table: pl.DataFrame, written: list[str]) -> pl.DataFrame:
     """Return the rows of a leaderboard with texts: "best" has those of systems that may be the best."""
     ends = table.select("rank_low", "rank_high").rows()
     texts = [
-        one if low is None else f"{one} ({low:g} to {high:g})" for one, (low, high) in zip(written, ends, strict=True)
+        one if low is None else f"{one} ({low:g}{'' if low == high else f' to {high:g}'})"
+        for one, (low, high) in zip(written, ends, strict=True)
     ]
     leads = pl.col(LEADS).fill_null(0) == 1
     each = {"best": leads, "other": ~leads}
@@ -349,7 +364,7 @@ def _written(value: float | None, summed: bool, form: str) -> str:
     if value is None:
         return "undefined"
     if form:
-        return format(value, form)
+        return small_text(value, "+") if EQUAL < abs(value) < LEAST else format(value, form)
     return f"{value:,.0f}" if abs(value) >= 1000 or (summed and value == round(value)) else f"{value:.3f}"
 
 

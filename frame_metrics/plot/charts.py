@@ -326,20 +326,26 @@ def for_phones(chart: Any) -> Any:
     return alt.Chart.from_dict(spec, validate=False)
 
 
-def _narrow(part: Any, share: float) -> None:
-    """Make a part of a specification narrower; ``share``: its new width by the old one."""
+def _narrow(part: Any, share: float, room: float = 0) -> None:
+    """Make a part of a specification narrower.
+
+    Parameters
+    ----------
+    share : its new width by the old one.
+    room : pixels by which it is narrower than it may be, so that its names may be longer.
+    """
     if isinstance(part, list):
         for one in part:
-            _narrow(one, share)
+            _narrow(one, share, room)
     if not isinstance(part, dict):
         return
     if isinstance(width := part.get("width"), int | float):
         part["width"] = min(width, WIDTH_ON_PHONE)
-        share = part["width"] / width
+        share, room = part["width"] / width, WIDTH_ON_PHONE - part["width"]
     if "hconcat" in part:
         part["vconcat"] = part.pop("hconcat")
     part |= {"columns": 1} if "columns" in part and {*part} & {"concat", "facet"} else {}
-    part |= {name: min(part[name], most) for name, most in NAME_ON_PHONE.items() if name in part}
+    part |= {name: min(part[name], most + room) for name, most in NAME_ON_PHONE.items() if name in part}
     if "labelAngle" in part and isinstance(labels := part.get("values"), list):
         part["values"] = labels[:: math.ceil(1 / share)]
     for name, one in part.items():
@@ -348,4 +354,4 @@ def _narrow(part: Any, share: float) -> None:
         if name == "y" and isinstance(one, dict) and isinstance(axis := one.get("axis"), dict):
             axis |= {mark: True for mark in ("labels", "ticks") if mark in axis}  # no part stands beside one with names
         if name not in ("data", "datasets", "legend", "title"):
-            _narrow(one, share)
+            _narrow(one, share, room)

@@ -15,6 +15,7 @@ from frame_metrics.backends.display import (
     printable,
     rounded_down,
     simultaneous_words,
+    small_text,
     value_text,
 )
 from frame_metrics.backends.frames import here
@@ -124,7 +125,7 @@ def number_text(number: float | None, digits: int = 3) -> str:
         return f"{number:,.1f}"
     if size <= EQUAL:
         return f"{0:.{digits}f}"
-    return f"{number:.1e}" if size < 0.5 * 10**-digits else f"{number:.{digits}f}"
+    return small_text(number) if size < 0.5 * 10**-digits else f"{number:.{digits}f}"
 
 
 def p_text(p: float | None, digits: int = 3) -> str:

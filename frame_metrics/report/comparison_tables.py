@@ -27,7 +27,7 @@ from frame_metrics.verbs.compare.margins import OF_MARGIN
 
 NOT_FOUND = 10**9  # the first place for relevant documents without a rank, after all others
 OF_PAIRS = (
-    f"Values differ a little from those above: here the {MACHINE} has the weight that is best for the difference."
+    f"Values differ a little from those of Results: here the {MACHINE} has the weight that is best for the difference."
 )
 MDE = "mde: the smallest difference that so many would show in four of five tests."
 
@@ -79,7 +79,7 @@ def main_differences(content: Content, most: int) -> Table:
     some = frame[list(foremost(content.systems_of_rows(frame), content.places, most))]
     by = corrections(frame)
     only = [*(name for name in content.by if name in frame.columns), *(pair or ["metric"])]
-    only += ["difference", "p_adjusted", "value", "baseline_value"]
+    only += ["difference", "p_adjusted", *_values(content)]
     of = [content.first_compared] if pair else []
     of += [plain_text(frame[name][0], LONGEST_CELL) for name in system if name not in pair]
     what = "".join(f" of {one}" for one in of)
@@ -93,8 +93,12 @@ def main_differences(content: Content, most: int) -> Table:
         [*cells[:at], replace(cells[at], subtext=interval_cell(row)), *cells[at + 1 :]]
         for row, cells in zip(some.iter_rows(named=True), made.rows, strict=True)
     ]
-    notes = [*made.notes, *([OF_PAIRS] if content.n_proxy else [])]
-    return replace(made, rows=rows, notes=notes, subtext=f"the {ci_level(content)} of the difference")
+    return replace(made, rows=rows, subtext=f"the {ci_level(content)} of the difference")
+
+
+def _values(content: Content) -> list[str]:
+    """Return the columns of both values; none of people and a machine, whose pairs have other means than systems."""
+    return [] if content.n_proxy else ["value", "baseline_value"]
 
 
 def comparison_tables(content: Content, frame: pl.DataFrame) -> list[Block]:
@@ -111,7 +115,7 @@ def comparison_tables(content: Content, frame: pl.DataFrame) -> list[Block]:
     pair = [name for name in (*system, "baseline") if name != "baseline" or frame[name].n_unique() > 1]
     only = [*(name for name in content.by if name in frame.columns), "metric", *pair, "difference"]
     margin = [name for name in OF_MARGIN[:1] if name in frame.columns]
-    only += ["p_adjusted", *margin, "value", "baseline_value", *wins, "n", *counted]
+    only += ["p_adjusted", *margin, *_values(content), *wins, "n", *counted]
     called = CALLED if by else CALLED | {"p_adjusted": "p"}
     against = f" to {plain_text(frame['baseline'][0], LONGEST_CELL)}" if "baseline" not in pair else ""
     caption = f"Differences{against}{f' ({tests[0]} test)' if len(tests) == 1 else ''}"
@@ -129,7 +133,8 @@ def comparison_tables(content: Content, frame: pl.DataFrame) -> list[Block]:
     notes += [left_out_note(len(frame), content if system else None)] if len(frame) > TABLE_ROWS else []
     under = f"the {ci_level(content)} of the difference"
     every = table_of(first_rows, caption="All columns", longest=LONGEST_CELL)
-    rest = Fold(Cell("All columns of this table"), [replace(every, notes=[MDE])])
+    notes_of_all = [MDE, *([OF_PAIRS] if content.n_proxy else [])]
+    rest = Fold(Cell("All columns of this table"), [replace(every, notes=notes_of_all)])
     return [replace(made, rows=rows, notes=notes, subtext=under), rest]
 
 

@@ -15,6 +15,7 @@ from frame_metrics.report.words import (
     name_of,
     no_more,
     p_words,
+    percent,
     range_of,
     share_rows_text,
     signed_text,
@@ -34,7 +35,7 @@ def _difference_text(figures: Figures) -> str:
     if least:
         ends[least.startswith("-")] = least
     claim = f", at least {f'{least[1:]} less' if least.startswith('-') else least}" if least else ""
-    interval = "" if figures.ci_low is None else f", interval {' to '.join(ends)}"
+    interval = "" if figures.ci_low is None else f", {percent(figures.level)} interval {' to '.join(ends)}"
     return f"{signed_text(figures.difference)}{claim}{interval}"
 
 
@@ -52,6 +53,8 @@ def difference(figures: Figures) -> str:
 
 def _values(figures: Figures) -> str:
     """Return both values as text, the first against that of the baseline."""
+    if figures.value is None:  # of people and a machine: the pair has other means than each system by itself
+        return f"difference in {figures.metric}"
     of = f"{figures.metric} {number_text(figures.value)} against {number_text(figures.baseline_value)}"
     return of if figures.adjusted is None else f"{of}, adjusted by {plain_text(figures.adjusted, LONGEST_NAME)}"
 

@@ -35,6 +35,7 @@ from frame_metrics.report.result_tables import (
     long_table,
     wide_table,
 )
+from frame_metrics.report.words import metric_words
 
 SEVERITIES = ("error", "warning", "info", "fact")
 SEVERITY_WORDS = {"info": "note"}  # words for severities
@@ -122,16 +123,26 @@ def _results(content: Content, pictures: Mapping[str, Picture]) -> Iterator[Bloc
     some = _foremost(content, content.results)
     made = wide_table(content, some, keys, "The metrics") if keys else long_table(content)
     first = "metrics" if keys else "segments"
-    yield from drawn_of(pictures, "over time" if "over time" in pictures else first)
+    drawn = [*drawn_of(pictures, "over time" if "over time" in pictures else first)]
+    folded = drawn if len(some) < len(content.results) and "leaderboard" in pictures else []  # it shows the best, too
+    yield from drawn if not folded else []
+    made = replace(made, notes=[*made.notes, *_explained(content)])
     yield made if len(some) == len(content.results) else _short(made)
     if len(some) < len(content.results):
         every = wide_table(content, content.results, keys, "The metrics")
-        yield Fold(Cell(f"All {content.n_systems:,} systems"), [every])
+        yield Fold(Cell(f"All {content.n_systems:,} systems"), [*folded, every])
     if keys and EFFECTIVE in content.results.columns:
         of = content.results.with_columns(pl.col(EFFECTIVE).alias("value"))
         labels = [*keys, *(["average"] if has_several_averages(of) else [])]
         title = CALLED[EFFECTIVE].capitalize()
         yield Fold(Cell(title), [crossed_table(content, of, labels, "metric", f"{title}: {informative_note(content)}")])
+
+
+def _explained(content: Content) -> list[str]:
+    """Return a note of what each metric is, by the first line of its docstring; no note of one without."""
+    found = {name: metric_words(metric, clicks=content.clicks) for name, metric in content.asked}
+    words = "; ".join(f"{name}: {text}" for name, text in found.items() if text)
+    return [f"{words}."] if words else []
 
 
 def _foremost(content: Content, frame: pl.DataFrame) -> pl.DataFrame:
@@ -199,7 +210,8 @@ def _decisions(content: Content, pictures: Mapping[str, Picture]) -> Iterator[Bl
         made = replace(best, notes=[*best.notes, CHOSEN])
         yield Fold(Cell(best.caption), [made]) if decisions.confusion is not None else made
     if decisions.classes is not None and len(decisions.classes):
-        yield first_rows_table(decisions.classes, "Metrics of each class")
+        same = [] if decisions.classes["n"].n_unique() > 1 else ["n"]  # the title of the page has it
+        yield first_rows_table(decisions.classes.drop(same), "Metrics of each class")
 
 
 def _matrix(content: Content, confusion: pl.DataFrame) -> Table:

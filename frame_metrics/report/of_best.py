@@ -100,6 +100,23 @@ class BestSystemSentences(SentenceWriter):
                 yield replace(pair if pair.system == two[0] else pair.swapped(), kind="winner", of=of)
 
 
+def with_next_best(pairs: Sequence[Figures], winner: Sequence[Figures]) -> list[Figures]:
+    """Add to the first difference, if it is significant and of the best system, whether that beats the next best too.
+
+    ``winner``: the difference of these two, or nothing.
+    """
+    if not pairs or not winner:
+        return [*pairs]
+    (first, *others), two = pairs, winner[0]
+    if first.system != two.system or two.p_floor or first.are_periods or not first.is_significant:
+        return [*pairs]
+    best, next_best = name_of(two.system), f"the next best, {name_of(two.baseline)}"
+    by = number_text(abs(two.difference or 0))
+    said = f"It also beats {next_best}, by {by}" if two.is_significant else ""
+    said = said or f"{best} and {next_best}, cannot be told apart"
+    return [replace(first, more=". ".join(filter(None, [said, first.more]))), *others]
+
+
 def _differences_of(pairs: Sequence[Figures], system: Any, others: Sequence[Any]) -> list[Figures]:
     """Return the differences of a system from some others, as far as they were compared, in the order of these."""
     each = [one if one.system == system else one.swapped() for one in pairs if system in (one.system, one.baseline)]

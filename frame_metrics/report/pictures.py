@@ -12,14 +12,15 @@ from frame_metrics import plot
 from frame_metrics.backends.times import ordered_distinct
 from frame_metrics.plot.charts import ALONE, CUT, for_phones, untitled
 from frame_metrics.report.blocks import Picture
+from frame_metrics.report.cells import plain_text
 from frame_metrics.report.chosen_rows import foremost
 from frame_metrics.report.content import Content
 from frame_metrics.report.of_breaks import time_of_lines
+from frame_metrics.report.words import LONGEST_NAME
 
 AREAS = {"roc": "roc_auc", "pr": "average_precision"}  # the metric whose values are written beside the lines of a curve
 WIDEST, HIGHEST = 400, 640  # of a picture whose letters, of 10 pixels, have 9 on a phone
 SMALL_CHARTS = ("metrics", "segments")  # pictures of several small charts
-AXES = f"; {CUT}"
 # Paths that draw nothing; and attributes that a picture in a page does not need.
 UNSEEN = re.compile(r'<path(?: class="background" d="[^"]*"|[^>]* display="none")/>')
 NOT_IN_PAGE = re.compile(
@@ -29,6 +30,8 @@ NOT_IN_PAGE = re.compile(
 MOST_SERIES = 30  # the most systems, or segments, of a picture; more cannot be told apart
 OF_MANY = 12  # the systems of a picture where there are more
 BESIDE = 330  # the greatest width of small charts of which three stand beside each other
+BOLD = 'font-weight="bold"'
+LARGEST = 1.3  # the most times that a picture is larger than it is drawn, with letters of 10 pixels
 USUAL_HEIGHT = 480  # of pictures in a page, in pixels; higher ones are not made smaller
 
 
@@ -42,10 +45,12 @@ def drawn(content: Content) -> dict[str, Picture]:
     found = {}
     for name, title, charts in _charts(content):
         every = [*charts]
-        notes = _notes(every[0].title) if len(every) == 1 else []
+        notes = [CUT] if name in SMALL_CHARTS else _notes(every[0].title) if len(every) == 1 else []
         every = [untitled(chart) for chart in every] if len(every) == 1 else every
         if svgs := [svg for i, chart in enumerate(every) for svg in _for_both(chart, f"{name}-{i}")]:
             note = "" if name == "curve scores" else " The numbers are in the table."
+            if name == "segments" and any(BOLD in svg for svg in svgs):  # the table has none: its values are over all
+                notes = [*notes, "in bold: the best"]
             small = name in SMALL_CHARTS and max(_sides(svg)[0] for svg in svgs) <= BESIDE
             found[name] = Picture(title, f"Picture: {title}.{note}", svgs, notes, small)
     return found
@@ -63,7 +68,7 @@ def _for_both(chart: Any, name: str) -> list[str]:
     wide = _svg(chart, name)
     width, height = _sides(wide)
     if height > USUAL_HEIGHT:
-        wide = wide.replace("<svg ", f'<svg style="--high:{height:.0f}px" ', 1)
+        wide = wide.replace('style="', f'style="--high:{height:.0f}px;', 1)
     if width <= WIDEST and height <= HIGHEST:
         return [wide]
     both = {"wide": wide, "narrow": _svg(for_phones(chart), f"{name}-narrow")}
@@ -103,7 +108,7 @@ def _charts(content: Content) -> Iterator[tuple[str, str, Iterable[Any]]]:
             yield "over time", f"{content.first} by {time}{of}", [chart]
     results, of = _foremost_systems(content, content.results)
     if content.system and _is_drawable(results, content.keys):  # of one system they would show what the table says
-        yield "metrics", f"Metrics{level}{of}{AXES}", _charts_of_metrics(results, content.ci)
+        yield "metrics", f"Metrics{level}{of}", _charts_of_metrics(results, content.ci)
     yield from _segments(content, level)
     curve, of = _foremost_systems(content, content.curves.get("cutoffs", pl.DataFrame({"value": []})))
     if _is_drawable(curve, content.keys):
@@ -139,7 +144,7 @@ def _segments(content: Content, level: str) -> Iterator[tuple[str, str, Iterable
     frame = content.segments
     if frame is None or content.n_systems > 1 or not _is_drawable(content.of_first(frame), content.keys):
         return
-    yield "segments", f"Metrics by {', '.join(content.by)}{level}{AXES}", _charts_of_metrics(frame, content.ci)
+    yield "segments", f"Metrics by {', '.join(content.by)}{level}", _charts_of_metrics(frame, content.ci)
 
 
 def _differences(content: Content) -> Iterator[tuple[str, str, Iterable[Any]]]:
@@ -154,7 +159,9 @@ def _differences(content: Content) -> Iterator[tuple[str, str, Iterable[Any]]]:
         return
     elif _is_drawable(means, [content.system, "baseline"], "difference"):
         chart = plot.comparison(means.drop_nulls("difference"), ci=content.ci or 0.95)
-        yield "differences", "Differences", [chart]
+        bases = means["baseline"].unique()
+        against = f" from {plain_text(bases[0], LONGEST_NAME)}" if len(bases) == 1 and bases[0] is not None else ""
+        yield "differences", f"Differences{against}", [chart]
 
 
 def _by_threshold(content: Content, curve: pl.DataFrame | None) -> list[Any]:
@@ -211,4 +218,7 @@ def _svg(chart: Any, name: str) -> str:
         tag = re.sub(r' class="[^"]*"', "", tag)
         return re.sub(r"url\(#([^)]+)\)", rf"url(#{own}-\1)", re.sub(r' id="([^"]+)"', rf' id="{own}-\1"', tag))
 
-    return re.sub(r"<[a-zA-Z][^>]*>", in_tag, plot.svg(chart).replace(ALONE, "", 1))
+    text = re.sub(r"<[a-zA-Z][^>]*>", in_tag, plot.svg(chart).replace(ALONE, "", 1))
+    # In line with text and tables, and with letters that are hardly larger than theirs.
+    widest = f"max-width:{LARGEST * _sides(text)[0]:.0f}px"
+    return text.replace("<svg ", f'<svg preserveAspectRatio="xMinYMid" style="{widest}" ', 1)

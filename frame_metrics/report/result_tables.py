@@ -78,13 +78,14 @@ def informative_note(content: Content) -> str:
 def _over(content: Content, results: pl.DataFrame) -> str:
     """Return words for what the means are over, if it is the same for all, and for the threshold."""
     averages, n = results["average"].drop_nulls().unique().to_list(), results["n"].unique().to_list()
+    each = f" in each {plain_text(content.system)}" if content.arms else ""
     texts = [
-        f"{counted(n[0], content.unit)}{_helped(content)}" if len(n) == 1 else "",
+        f"{counted(n[0], content.unit)}{each}{_helped(content)}" if len(n) == 1 else "",
         f"average: {averages[0]}" if len(averages) == 1 else "",
     ]
     words = ", ".join(filter(None, texts))
     propensity = EFFECTIVE in results.columns and content.weighted is None
-    decided = f"{', weighted by propensity=' if propensity else ''}{decided_note(content)}"
+    decided = f"{', weighted by propensity' if propensity else ''}{decided_note(content)}"
     return f" ({words}){decided}" if words else decided
 
 

@@ -153,6 +153,7 @@ class SentenceWriter:
             floor = floors.of(row) if row["p_adjusted"] is not None else None
             few: dict[str, Any] = self._too_few_judged(row)
             few = few if floor is None else {"p_floor": floor.p_floor, "few_units_text": floor.few_units_text}
+            few |= {"value": None, "baseline_value": None} if row.get("n_proxy") else {}
             found.append(self._sentence("difference", row, by=name, split_p_value=row.get("split_p_value"), **few))
         return found
 

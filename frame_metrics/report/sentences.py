@@ -17,6 +17,7 @@ from frame_metrics.report.words import (
     name_of,
     of_system,
     p_words,
+    percent,
     range_of,
     signed_text,
 )
@@ -144,7 +145,7 @@ def _value(figures: Figures) -> str:
     if figures.value is None:
         return ""
     of = of_system(figures)
-    between = "" if figures.ci_low is None else f" ({range_of(figures)})"
+    between = "" if figures.ci_low is None else f" ({percent(figures.level)} interval {range_of(figures)})"
     value = f"{figures.metric}{of} is {number_text(figures.value)}{between}{at_text(figures)}"
     return f"{'In all, ' if figures.of_all else ''}{value}, over {counted_of(figures)}."
 
@@ -154,7 +155,7 @@ def _weighted(figures: Figures) -> str:
     few = f"; fewer than {MIN_RESULTS} are too few for an interval"
     few = "" if figures.value is None or figures.value >= MIN_RESULTS else few
     return (
-        f"Values are weighted by propensity=: the {figures.of} behind {figures.metric}{of} are as informative as "
+        f"Values are weighted by propensity: the {figures.of} behind {figures.metric}{of} are as informative as "
         f"{number_text(figures.value, 1)} of equal weight{few}."
     )
 
@@ -228,7 +229,9 @@ def _calibration(figures: Figures) -> str:
         return (
             f"Read as probabilities, {scores} are nowhere surely off ({figures.metric} {number_text(figures.value)})."
         )
-    share, low, high = (f"{100 * max(one or 0, 0):.3g} %" for one in (figures.share, figures.ci_low, figures.ci_high))
+    parts = [100 * max(one or 0, 0) for one in (figures.share, figures.ci_low, figures.ci_high)]
+    digits = 1 if max(parts) >= 1 else 3  # as many in all
+    share, low, high = (f"{one:.{digits}f} %" for one in parts)
     rows, mean = counted(figures.n or 0, figures.unit), number_text(figures.baseline_value)
     some = f"all {rows}, whose mean score is {mean}" if figures.of_all else f"{rows} with a mean score of {mean}"
     others, every = (figures.n_units or 1) - 1, figures.baseline_n_units or 1

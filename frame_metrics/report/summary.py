@@ -10,7 +10,7 @@ import polars as pl
 
 from frame_metrics.report.cells import ALPHA, EQUAL
 from frame_metrics.report.of_audit import NOTHING_RELEVANT, AuditSentences
-from frame_metrics.report.of_best import BestSystemSentences
+from frame_metrics.report.of_best import BestSystemSentences, with_next_best
 from frame_metrics.report.of_calibration import CalibrationSentences
 from frame_metrics.report.of_mix import MixSentences
 from frame_metrics.report.of_next import NextStepSentences
@@ -108,6 +108,7 @@ class SummarySentences(SentenceWriter):
             yield from [*audit.errors(), *audit.warnings()]
             return
         pairs, winner = TurningPairs(*about).looked_at([*PairSentences(*about).all()]), [*best.winner()]
+        pairs = with_next_best(pairs, winner)
         # First what may make the answer wrong, then the answer.
         yield from self._doubts(audit, [*pairs, *winner])
         turn = any(one.can_turn for one in pairs)

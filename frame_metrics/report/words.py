@@ -7,16 +7,16 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from frame_metrics.backends.display import rounded_down
+from frame_metrics.backends.display import WRITTEN, rounded_down
 from frame_metrics.metrics.parameters import is_number
 from frame_metrics.report.cells import ALPHA, EQUAL, counted, number_text, p_text, plain_text
 
 if TYPE_CHECKING:
+    from frame_metrics.metrics.metric import Metric
     from frame_metrics.report.sentences import Figures
 
 LONGEST_NAME = 60  # the most letters of a name
 PEOPLE, MACHINE = "people", "LLM judge"  # who judged
-WRITTEN = 0.000005  # numbers that sentences write out
 # The words for units by the usual names of their column, as in "searches by users"; other units are called clusters.
 UNIT_WORDS = {
     **{name: ("by", f"{name}s") for name in ("user", "visitor", "customer", "member")},
@@ -60,7 +60,6 @@ def range_of(figures: Figures, *, signed: bool = False) -> str:
 
 def signed_text(number: float | None) -> str:
     text = number_text(number)
-    text = f"{number:.5f}" if number is not None and "e-" in text and abs(number) >= WRITTEN else text
     return f"+{text}" if number is not None and number > EQUAL else text
 
 
@@ -112,6 +111,21 @@ def no_more(number: float) -> str:
     digits = 1 if abs(number) >= 1000 else 3  # as in number_text
     whole = math.floor(abs(number) * 10**digits + EQUAL) if math.isfinite(number) else 0
     return signed_text(math.copysign(whole / 10**digits, number)) if whole else ""
+
+
+def metric_words(metric: Metric, *, clicks: bool) -> str:
+    """Return the first line of a metric's docstring, with its cutoff; ``clicks``: whether relevant means clicked."""
+    text = metric.doc.partition("\n")[0].rstrip(".")
+    k = "" if metric.k is None else f" up to rank {metric.k}"
+    text = re.sub(r"(, 0 past| at ranks up to| of the first) (the cutoff|k\b)( documents)?", k, text)
+    if clicks:
+        text = re.sub("relevant document(s?)", r"clicked result\1", text).replace("relevant", "clicked")
+    return text[:1].lower() + text[1:]
+
+
+def percent(level: float | None) -> str:
+    """Return the level of an interval as text, "95 %" if it is not known."""
+    return f"{100 * (level or 1 - ALPHA):g} %"
 
 
 def level_text(figures: Figures) -> str:

@@ -25,6 +25,7 @@ import frame_metrics
 from frame_metrics import BadValueError, ColumnError, UnknownNameError, metrics, plot
 from frame_metrics.errors import PACKAGES
 from helpers import KINDS, ROOT, as_kind, error, frame
+from inside import for_phones
 
 RUNS = frame(
     "system query score grade",
@@ -117,6 +118,29 @@ def test_rows_that_print_alike_as_the_best_are_all_bold() -> None:
     chart = plot.metrics(pl.concat([values, more]), facet="day")
     every = [row for part in rows(chart, "best", "other") for row in part]
     assert [best for best, _ in every if best] == ["0.793", "0.793", "0.200"]
+
+
+def test_no_number_is_bold_where_all_print_alike() -> None:
+    """As in the table beside it; a difference that is not 0 is not printed as 0."""
+    alike = frame("run day metric value", ("a", 1, "rr", 0.3654), ("b", 1, "rr", 0.365), ("a", 2, "rr", 0.1))
+    for chart in (plot.metrics(alike.head(2).drop("day")), plot.metrics(alike, facet="day")):
+        assert {best for part in rows(chart, "best") for (best,) in part} == {""}
+    found = runs.compare("rr", baseline="a").with_columns(difference=pl.lit(-0.00042))
+    assert rows(plot.comparison(found), "other", "best") == [[("-0.00042", "")]]
+
+
+def test_the_title_of_names_stands_above_them() -> None:
+    """Beside them it would touch long ones in a wider font."""
+    axis = marks(plot.metrics(runs.evaluate("rr")), "point")[0]["encoding"]["y"]["axis"]
+    assert (axis["titleAngle"], axis["titleAnchor"], axis["titleAlign"]) == (0, "end", "right")
+
+
+def test_names_beside_a_narrow_picture_are_longer_on_a_phone() -> None:
+    """The pairs of classes that are confused are read to their end."""
+    irm = pl.DataFrame({"label": [*"aabbc"], "predicted": [*"abbcc"]}).irm()
+    spec = for_phones(irm.plot.confusion()).to_dict(validate=False)
+    pairs = spec["vconcat"][1]
+    assert pairs["width"] + pairs["layer"][0]["encoding"]["y"]["axis"]["labelLimit"] == 225 + 110
 
 
 def test_precision_stands_over_recall() -> None:
@@ -410,7 +434,7 @@ def test_a_leaderboard_has_all_that_may_be_the_best_in_bold() -> None:
     )
     chart = table.irm(query="query", system="run", value="rr").plot.leaderboard(permutations=200)
     told = rows(chart, "color", "best", "other")[0]
-    assert told == [("a", "0.883 (1 to 2)", ""), ("b", "0.867 (1 to 2)", ""), ("c", "", "0.167 (3 to 3)")]
+    assert told == [("a", "0.883 (1 to 2)", ""), ("b", "0.867 (1 to 2)", ""), ("c", "", "0.167 (3)")]
     assert specification(chart)["title"]["subtitle"][:2] == ["bars: 95% intervals of means", "in bold: may be the best"]
     assert "there is no column 'ci_low'" in error(lambda: plot.leaderboard(runs.evaluate("rr")))
 

@@ -588,6 +588,10 @@ def test_people_and_a_machine_have_a_report() -> None:
     summary = irm.summary("ndcg", baseline="a")
     (told,) = summary.filter(place=2).to_dicts()
     assert (told["difference"], told["ci_low"]) == (difference["difference"], difference["ci_low"])
+    # A pair has other means than each system by itself: one figure for one thing.
+    assert "difference in ndcg (" in told["sentence"]
+    assert told["value"] is None
+    assert "value of the baseline" not in page.partition("## Comparison")[2].partition("\n## ")[0]
     both = people.join(machine, on=["query", "doc"], suffix="_machine")
     equal = (both["grade"] == both["grade_machine"]).mean()
     (agreed,) = summary.filter(kind="agreement").to_dicts()

@@ -456,10 +456,12 @@ def test_titles_of_pictures_fit_a_phone() -> None:
     names = ["rr", "success@1", "precision@2", "recall@2", "ndcg@2"]
     irm = IRM(log.with_columns(score=-pl.col("doc")), arm="arm")
     title = for_phones(plot.comparison(irm.ab_test(*names))).to_dict(validate=False)["title"]
-    assert title["text"] == ["rr, success@1, precision@2 and 2 more:", "differences to 0 (n = 20)"]
+    assert title["text"] == ["rr, success@1, precision@2 and 2 more:", "differences to 0 (n = 20 in each)"]
     text = irm.report(metrics=names, format="html")
     assert "differences to 0" not in text
-    assert '<figcaption>Differences</figcaption>\n<p class="notes">n = 20; bars: 95% intervals</p>' in text
+    assert (
+        '<figcaption>Differences from 0</figcaption>\n<p class="notes">n = 20 in each; bars: 95% intervals</p>' in text
+    )
 
 
 @pytest.mark.slow
@@ -501,6 +503,18 @@ def test_of_many_systems_the_best_the_baseline_and_the_next_best_are_shown() -> 
     queries = {one["system"] for one in data(irm, metrics=["rr"], baseline="s200", ci=None)["queries"]}
     assert queries == {"s200", "s240"}
     assert "Queries of 2 of 250 systems, the best by rr and the baseline among them" in text
+
+
+@pytest.mark.slow
+def test_of_many_systems_one_picture_is_open() -> None:
+    """The leaderboard shows the best with their values; those by other metrics are with the table of all systems."""
+    some = pl.col("grade") * (pl.col("query") < pl.col("run").str.tail(2).cast(int)).cast(int)
+    log = many(12).with_columns(grade=some)
+    text = log.irm(system="run", doc=None).report(metrics=["rr"], ci=None, queries=0)
+    before, _, fold = text.partition("<bdi>All 12 systems</bdi>")
+    assert "<figcaption>Metrics" not in before
+    assert "<figcaption>Metrics" in fold.partition("</details>")[0]
+    assert "<figcaption>Systems in order" in fold.partition('id="comparison"')[2]
 
 
 def test_many_systems_are_compared_with_the_best(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -557,6 +571,32 @@ def test_cutoffs_end_where_the_rankings_do() -> None:
 
 
 @pytest.mark.slow
+def test_metrics_are_explained_by_their_docstrings() -> None:
+    """The first line of each, with its cutoff; relevant means clicked in a log of clicks."""
+    page = searched().report(metrics=["success@3", "rr"], ci=None, queries=0, format="md")
+    said = (
+        "success@3: presence of a relevant document up to rank 3; rr: reciprocal rank of the first relevant document."
+    )
+    assert said in page
+    clicks = pl.DataFrame({"query": [1, 1, 2, 2], "rank": [1, 2, 1, 2], "label": [0, 1, 1, 0]}).irm()
+    page = clicks.report(ci=None, format="md")
+    assert "success: presence of a clicked result; rr: reciprocal rank of the first clicked result." in page
+
+
+def test_numbers_of_arms_are_those_of_each() -> None:
+    """Each has queries of its own."""
+    log = pl.DataFrame({"query": range(8), "arm": [*"abababab"], "rr": [0.5] * 8})
+    page = IRM(log, query="query", value="rr", arm="arm").report(format="md")
+    assert "(4 queries in each arm, " in page
+
+
+def test_a_head_without_a_table_is_not_printed() -> None:
+    """A section of closed folds has nothing on paper; short tables stay whole, and a head has its picture."""
+    style = page()[0].partition("@media print")[2].partition("</style>")[0]
+    assert "section:not(:has(> :not(h2, details:not([open]))))" in style
+    assert "table:not(:has(tr:nth-child(16))) { break-inside: avoid; }" in style
+
+
 def test_markdown_has_the_same_numbers() -> None:
     """Means with their intervals, the differences with stars, and the findings stand in tables."""
     irm = searched(by="segment")

@@ -88,9 +88,9 @@ def test_six_queries_are_not_too_few() -> None:
 def test_the_least_difference_is_the_near_end_rounded_down() -> None:
     """It stands beside a difference that is told; of a lower one it has no sign."""
     (row,) = told(saved(values(a=0.1, b=0.0)), "difference", baseline="b")
-    assert f", at least {(least := no_more(row['ci_low']))}, interval {least} to " in row["sentence"]
+    assert f", at least {(least := no_more(row['ci_low']))}, 95 % interval {least} to " in row["sentence"]
     (row,) = told(saved(values(a=0.1, b=0.0)), "difference", baseline="a")
-    assert f", at least {(least := no_more(row['ci_high']))[1:]} less, interval " in row["sentence"]
+    assert f", at least {(least := no_more(row['ci_high']))[1:]} less, 95 % interval " in row["sentence"]
     assert f" to {least}; " in row["sentence"]
 
 
@@ -129,6 +129,14 @@ def test_no_least_difference_where_the_interval_is_less_sure_than_the_p_value(
 def test_a_number_that_says_no_more(number: float, text: str) -> None:
     """As many digits as other numbers, rounded towards 0; 0 is left out."""
     assert no_more(number) == text
+
+
+def test_sentences_have_the_level_of_their_interval() -> None:
+    """Of a difference and of a value, the caller's."""
+    irm = saved(values(a=0.3, b=0.0))
+    assert ", 80 % interval +" in told(irm, "difference", ci=0.8)[0]["sentence"]
+    (one,) = told(saved(values(a=0.3), system=None), "value")
+    assert " (95 % interval 0." in one["sentence"]
 
 
 def test_a_level_that_is_not_the_usual_one_is_said() -> None:
@@ -187,6 +195,10 @@ def test_with_a_baseline_the_best_is_held_against_the_next_best(better: Any, sta
     assert (row["p_adjusted"], row["correction"]) == (found["p_adjusted"], "max_t")
     assert abs(row["difference"]) == abs(found["difference"])
     assert (" beats " in row["sentence"]) == (found["p_adjusted"] < 0.05)
+    (headline,) = told(irm, "difference", baseline="c")
+    next_best = f"It also beats the next best, b, by {abs(found['difference']):.3f}. Surely better than c: b by "
+    alike = "and the next best, "
+    assert (next_best if found["p_adjusted"] < 0.05 else alike) in headline["sentence"]
 
 
 @pytest.mark.parametrize(

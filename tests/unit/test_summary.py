@@ -173,7 +173,7 @@ def test_one_system_has_its_value_and_what_the_audit_holds_against_it() -> None:
     irm = log.irm
     (value,), (unjudged,), (undefined,) = (said(irm, "ndcg@5", about=one) for one in ("value", "unjudged", "undefined"))
     (row,) = irm.evaluate("ndcg@5", ci=0.95).to_dicts()
-    figures = f"{row['value']:.3f} ({row['ci_low']:.3f} to {row['ci_high']:.3f})"
+    figures = f"{row['value']:.3f} (95 % interval {row['ci_low']:.3f} to {row['ci_high']:.3f})"
     assert value["sentence"] == f"ndcg@5 is {figures}, over 40 queries."
     assert unjudged["share"] == 1 - irm.evaluate("judged@5")["value"][0]
     share = f"{unjudged['share']:.1%}".replace("%", " %")
@@ -228,14 +228,14 @@ def test_a_report_of_weighted_clicks_says_so() -> None:
     (weighted,) = said(irm, "dcg@10", about="weighted")
     assert weighted["value"] == effective
     assert weighted["sentence"] == (
-        "Values are weighted by propensity=: the relevant results behind dcg@10 are as informative as 2.5 of equal "
+        "Values are weighted by propensity: the relevant results behind dcg@10 are as informative as 2.5 of equal "
         "weight; fewer than 30 are too few for an interval."
     )
     two = pl.concat([log.with_columns(s=pl.lit("a")), log.with_columns(s=pl.lit("b"), rank=3 - pl.col("rank"))])
     for roles in ({}, {"system": "s"}):
         page = (two if roles else log).irm(propensity=chances, **roles).report(format="md", queries=0)
         assert "| propensity | a polars.DataFrame of 2 rows: rank, propensity | given |" in page
-        assert "average: macro), weighted by propensity=**" in page
+        assert "average: macro), weighted by propensity**" in page
         assert f"{effective:.3f}" in page.partition("## Results")[2].partition("\n## ")[0]
         assert "┌" not in page
         assert ("| a | **2.016** |" in page) == bool(roles)  # the best value, whatever the effective numbers are
@@ -302,8 +302,8 @@ def test_scores_are_off_in_a_segment_and_of_a_system_that_are_named() -> None:
     frame = pl.DataFrame(rows, schema=["region", "label"], orient="row").with_columns(score=0.75)
     (row,) = said(frame.irm(by="region"), about="calibration")
     assert row["sentence"] == (
-        "For west (region), read as probabilities, scores are off: of all 100 rows, whose mean score is 0.750, 10 % "
-        "are positive (4.71 % to 20 %); bin by bin they are off by 0.650 on average (ece)."
+        "For west (region), read as probabilities, scores are off: of all 100 rows, whose mean score is 0.750, 10.0 % "
+        "are positive (4.7 % to 20.0 %); bin by bin they are off by 0.650 on average (ece)."
     )
     assert (row["n_units"], row["baseline_n_units"]) == (1, 2)
     both = pl.concat([frame, frame.with_columns(region=pl.lit("south"))])
