@@ -13,6 +13,7 @@ import polars as pl
 
 from frame_metrics.backends.display import cell_text, printable
 from frame_metrics.errors import BadValueError, FrameMetricsError, listed
+from frame_metrics.measuring.courses import is_filled
 from frame_metrics.metrics.saved_names import metric_of, read_elsewhere
 
 CLOSE = 1e-12  # a loss that differs from its limit by no more is rounded
@@ -179,6 +180,7 @@ def dropped_means(result: pl.DataFrame, saved: pl.DataFrame, most: Any) -> Itera
     """
     _check_keys(result, saved)
     names = [name for name in _before_values(result) if name in result.columns and name in saved.columns]
+    result, saved = (_without_filled(frame) for frame in (result, saved))
     known = {_texts(row, names): row for row in saved.iter_rows(named=True)}
     for row in result.iter_rows(named=True):
         before = known.pop(_texts(row, names), {}).get("value")
@@ -192,6 +194,11 @@ def dropped_means(result: pl.DataFrame, saved: pl.DataFrame, most: Any) -> Itera
         if row["metric"] in asked and row["value"] is not None:
             told = f"{row['metric']} has a saved value and none now{_where(row)}"
             yield Outcome(f"{row['metric']} no drop{_where(row)}", told, True)
+
+
+def _without_filled(means: pl.DataFrame) -> pl.DataFrame:
+    """Return means with null in the place of values that stand for undefined ones."""
+    return means.with_columns(pl.when(~is_filled(means)).then("value").alias("value"))
 
 
 def _check_keys(result: pl.DataFrame, saved: pl.DataFrame) -> None:

@@ -12,6 +12,7 @@ from frame_metrics.errors import NotComputableError, listed
 from frame_metrics.inputs import Array
 from frame_metrics.measuring.rows import Inputs, average_of, class_sizes, values_in_mean
 from frame_metrics.metrics.metric import MEANS_OF_CLASSES, Metric
+from frame_metrics.metrics.shares import is_fixed_without
 
 ACCURACY, BRIER = "ask for accuracy, a share of rows", "ask for brier, a mean over rows"
 
@@ -75,10 +76,10 @@ def other_classes(inputs: Inputs, in_mean: Array | None, sides: Sequence[int]) -
     return OtherClasses(np.flatnonzero(differs).tolist(), side, there, bool(true[first, side]), shared)
 
 
-def lack_rows(inputs: Inputs, n_undefined: Array, sides: Sequence[int]) -> bool:
-    """Return True if a side has rows of one of two classes only, and a metric is undefined for that.
+def lack_rows(inputs: Inputs, metric: Metric, n_undefined: Array, sides: Sequence[int]) -> bool:
+    """Return True if a side has rows of one of two classes only, and a metric says nothing about these.
 
-    The 0 that stands for recall without a relevant row is no measurement.
+    The 0 that stands for recall without a relevant row is no measurement, nor is that of F1, which nothing can change.
 
     Parameters
     ----------
@@ -87,8 +88,18 @@ def lack_rows(inputs: Inputs, n_undefined: Array, sides: Sequence[int]) -> bool:
     """
     if not inputs.cases.binary:
         return False
-    lacks = (class_sizes(inputs.cases, inputs.segments)[[*sides]] == 0).any(axis=1)
-    return bool((lacks & (n_undefined[[*sides]] > 0)).any())
+    lacks = class_sizes(inputs.cases, inputs.segments)[[*sides]] == 0
+    if (lacks.any(axis=1) & (n_undefined[[*sides]] > 0)).any():
+        return True
+    return any(lacks[:, c].any() and says_nothing_without(metric, c) for c in (0, 1))
+
+
+def says_nothing_without(metric: Metric, c: int) -> bool:
+    """Return True if the value of a metric of two classes says nothing about predictions where class ``c`` has no row.
+
+    It is the same whatever is predicted, or a mean over both classes.
+    """
+    return metric.name in MEANS_OF_CLASSES or is_fixed_without(metric, c)
 
 
 def error_of_classes(name: str, found: OtherClasses, cases: Cases, sides: Sequence[str]) -> OtherClassesError:

@@ -10,6 +10,7 @@ from frame_metrics.inputs import Array, Classes, FullConfusion, FullScores
 from frame_metrics.inputs.rows import n_of_share
 from frame_metrics.metrics.metric import TAKES_TOP, Metric
 
+SAME = 1e-9  # values that differ by no more are the same
 N_CLASSES_TRIED = 3  # classes of the tables that forms for several are tried on
 
 
@@ -59,6 +60,33 @@ def share_marks(metric: Metric, *, binary: bool) -> Array | None:
         return None
     shares = (mixed * np.nan_to_num(mark)).sum(axis=(1, 2)) / (mixed * about).sum(axis=(1, 2))
     return mark if np.allclose(whole, shares, rtol=1e-9, atol=0) else None
+
+
+def is_fixed_without(metric: Metric, c: int) -> bool:
+    """Return True if a metric of two classes has one value, or none, where no row is of class ``c``.
+
+    Whatever is predicted, F1 without a relevant row is 0, and precision too. What predictions never change, as the
+    prevalence, is no such metric, nor is a count.
+    """
+    if metric.input is FullScores:
+        reached, query = np.array([4.0, 1.0, 2.0, 3.0, 4.0, 1.0, 4.0]), np.array([0, 1, 1, 1, 1, 2, 2])
+        score, none = np.array([0.5, 0.9, 0.6, 0.3, 0.2, 0.7, 0.1]), np.zeros(7)
+        tp, fp = (none, reached) if c else (reached, none)
+        return not _differ(metric.compute(FullScores(query, score, tp, fp, 3)))
+    if metric.input not in (FullConfusion, Classes) or metric.summed:
+        return False
+    found, n = np.array([[1.0, 2.0], [3.0, 1.0], [2.0, 4.0], [4.0, 3.0]]), 5.0  # of n rows of each class
+    both = np.stack([found, n - found, np.zeros(found.shape)], axis=-1)
+    alone = both.copy()
+    alone[:, c] = 0
+    of_both, of_one = (_values_of_tables(metric, counts) for counts in (both, alone))
+    return _differ(of_both) and not _differ(of_one)
+
+
+def _differ(values: Array) -> bool:
+    """Return True if values, of which NaN are undefined, are not all the same."""
+    found = values[~np.isnan(values)]
+    return len(found) > 1 and bool(np.ptp(found) > SAME)
 
 
 def are_row_shares(asked: Iterable[tuple[str, Metric]]) -> bool:
@@ -130,7 +158,7 @@ def by_chance(metric: Metric, *, binary: bool, undecided: bool) -> float | None:
     else:
         return None
     low, high = metric.range
-    same = np.ptp(values) < 1e-9 and low + 1e-9 < values[0] < high - 1e-9
+    same = np.ptp(values) < SAME and low + 1e-9 < values[0] < high - 1e-9
     return round(float(values[0]), 9) if same else None
 
 

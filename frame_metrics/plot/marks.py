@@ -51,7 +51,7 @@ def _marks(tidy: Tidy, table: pl.DataFrame, axis: Axis) -> Iterator[Mark]:
         found = change.course
         at = {"break": [found.cut], "either": [found.cut], "outage": [found.cut, found.end - 1]}.get(found.kind, [])
         if at:
-            texts = lines[change.lines[0]].drop_nulls("value").filter("filled")[WHEN]
+            texts = axis.looked_at(lines[change.lines[0]])[WHEN]
             names = [{name: lines[line][name][0] for name in tidy.series} for line in change.lines]
             yield Mark(table["what"][0], texts[at[0]], texts[at[-1]], found.kind, names)
 

@@ -8,8 +8,11 @@ from functools import wraps
 from inspect import Parameter, Signature, signature
 from typing import TYPE_CHECKING, Any, Never, TypeAlias
 
+import polars as pl
+
 from frame_metrics.backends.frames import backend_of
-from frame_metrics.errors import BadValueError, no_such_verb
+from frame_metrics.errors import BadValueError, FrameMetricsError, no_such_verb
+from frame_metrics.measuring.courses import PREVALENCE, is_measured
 from frame_metrics.metrics.docstrings import docstring
 from frame_metrics.plot import averages, by_query, curves, decisions, periods, probabilities, sizes, surfaces
 from frame_metrics.plot.call_error import not_called
@@ -57,7 +60,7 @@ class Drawing:
                 frame = irm.evaluate(*self.decided, *args, **asked)
                 return self.draw(frame, **{**_positive_word(irm, frame, args, options), **drawing})
             frame = getattr(irm, named)(*self.given, *args, **{**self._defaults(drawing, asked), **asked})
-            return self.draw(frame, **{**self.further(pictures.irm, frame, args, options), **drawing})
+            return self.draw(frame, **{**self.further(irm, frame, args, options), **drawing})
 
         theirs = list(of_verb.values())[len(self.given) :]
         parameters = [*theirs, *(p for p in of_picture if p.name not in of_verb)]
@@ -146,9 +149,24 @@ def _ci_of_compare(irm: Any, frame: Any, args: Sequence[Any], options: Mapping[s
     return {"ci": options.get("ci", signature(irm.compare).parameters["ci"].default)}
 
 
-def _ci_over_time(irm: Any, frame: Any, args: Sequence[Any], options: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the option ``ci``: the caller's, or else that of pictures over time."""
-    return {"ci": options.get("ci", WITH_CI["ci"])}
+def _over_time(irm: Any, frame: Any, args: Sequence[Any], options: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the options ``ci``, the caller's, or else that of pictures over time, and ``measured``."""
+    if irm._plan.columns.query:
+        return {"ci": options.get("ci", WITH_CI["ci"])}
+    margins = {"margins": options["margins"]} if "margins" in options else {}
+    results = backend_of(frame).read(backend_of(frame).names())
+
+    def read(result: Any) -> pl.DataFrame:
+        return backend_of(result).read(backend_of(result).names())
+
+    def prevalence() -> pl.DataFrame | None:
+        try:
+            return read(irm.evaluate(PREVALENCE, **margins))
+        except FrameMetricsError:
+            return None
+
+    measured = is_measured(results, lambda: read(irm.audit())["check"], prevalence)
+    return {"ci": options.get("ci", WITH_CI["ci"]), "measured": measured.to_list()}
 
 
 @dataclass(frozen=True)
@@ -185,7 +203,7 @@ class Pictures:
 
     metrics = Drawing(averages.metrics, "evaluate")
     bounds = Drawing(averages.bounds, "bounds")
-    over_time = Drawing(periods.over_time, "evaluate", defaults=WITH_CI, further=_ci_over_time, roles=("by",))
+    over_time = Drawing(periods.over_time, "evaluate", defaults=WITH_CI, further=_over_time, roles=("by",))
     cutoffs = Drawing(averages.cutoffs, "curve", further=_one_metric)
     pr = Drawing(curves.pr, "curve", ("pr",), {"points": POINTS}, _valued_lines("average_precision"))
     roc = Drawing(

@@ -16,7 +16,8 @@ from frame_metrics.backends.display import value_text
 from frame_metrics.backends.frames import backend_of
 from frame_metrics.backends.time_texts import Time
 from frame_metrics.backends.times import ordered_distinct, times_in, times_of, with_gaps
-from frame_metrics.errors import ColumnError, listed
+from frame_metrics.errors import BadValueError, ColumnError, listed
+from frame_metrics.measuring.courses import is_filled
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.plot.averages import ENDS, level_note, n_behind, names_at_ends, scale_near
 from frame_metrics.plot.charts import (
@@ -63,6 +64,7 @@ def over_time(
     chosen: Names = None,
     color: Names = None,
     facet: Names = None,
+    measured: Sequence[bool] | None = None,
 ) -> alt.Chart:
     """Draw metrics over time, a line for each system with its intervals as a band, and numbers of queries as bars.
 
@@ -79,11 +81,15 @@ def over_time(
     chosen : lines in colour, besides the best one; all others are grey. By default the best 6 have a colour.
     color : the key columns whose values have different colours; by default the first one that is not the time.
     facet : the key columns of small multiples; by default all others.
+    measured : for each row, whether its value is a measurement, in which breaks are looked for. By default those that
+        stand for undefined values are none; ``irm.plot`` and reports also leave out F1 and others where a class has no
+        row, and averages over classes that not all segments have.
     """
     bars, also = level_note(ci).replace("bars", "bands"), ("metric", *OF_EVALUATE, *ENDS)
     name = _time_in(frame, ("metric", "value"), also, time)
+    more = {"measured": _measured(frame, measured)}
     tidy = with_metric_names(
-        read_tidy(frame, PICTURE, ("metric", "value"), also, color=color, facet=facet, ignored=[name])
+        read_tidy(frame, PICTURE, ("metric", "value"), also, color=color, facet=facet, ignored=[name], more=more)
     )
     axis = Axis.of(name, column_of(frame, name))
     tidy = axis.with_every_period(tidy, column_of(frame, name))
@@ -93,6 +99,15 @@ def over_time(
     tidy = highlight_lines(tidy, _best_first(tidy), chosen, HIGHLIGHTED, changed)
     title, columns = f" by {name}{n_text(n_behind(tidy), 'in each')}", None if tidy.facet is None else 1
     return in_panels(tidy, partial(_panel, axis=axis, marks=marks), title, columns)
+
+
+def _measured(frame: Any, given: Sequence[bool] | None) -> pl.Series:
+    """Return for each row whether its value is a measurement; ``given``: as the caller says, if he does."""
+    names = [name for name in ("metric", "average", "n_undefined") if name in backend_of(frame).names()]
+    read = backend_of(frame).read(names)
+    if given is not None and len(given) != len(read):
+        raise BadValueError(f"measured= has {len(given):,} values, and the frame {len(read):,} rows; pass one for each")
+    return ~is_filled(read) if given is None else pl.Series(given, dtype=pl.Boolean)
 
 
 def _is_cut(tidy: Tidy) -> bool:
@@ -183,9 +198,14 @@ class Axis:
         """When each period is; none if that is not known."""
         return dict(zip(self.texts, times_in(self.texts, self.name) or [], strict=False))
 
+    @staticmethod
+    def looked_at(table: pl.DataFrame) -> pl.DataFrame:
+        """Return the periods of a line in which changes are looked for."""
+        return table.filter(pl.col("value").is_not_null() & pl.col("filled") & pl.col("measured"))
+
     def periods(self, table: pl.DataFrame) -> Periods:
         """Return the numbers of the periods of a line, without those that are partly filled."""
-        table = table.drop_nulls("value").filter("filled")
+        table = self.looked_at(table)
         times = [self._times[text] for text in table[WHEN]] if self._times else []
         table = table if times else table.clear()
         numbers = table.select(pl.col(name).cast(pl.Float64) for name in ("value", *ENDS, "n") if name in table.columns)

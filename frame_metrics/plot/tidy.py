@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -94,6 +95,7 @@ def read_tidy(
     ignored: Collection[str] = (),
     texts: Collection[str] = TEXTS,
     colors: int | None = 1,
+    more: Mapping[str, pl.Series] = MappingProxyType({}),
 ) -> Tidy:
     """Read a frame that a verb returned.
 
@@ -107,6 +109,7 @@ def read_tidy(
     ignored : columns that are not keys.
     texts : the columns that hold text, of those that the picture knows.
     colors : the number of keys that the colour stands for by default; None for all.
+    more : columns of the table in addition, with a value for each row of the frame.
     """
     check_threads("a picture")
     backend = backend_of(frame)
@@ -122,7 +125,7 @@ def read_tidy(
     if not len(table):
         raise BadValueError(f"{picture}; the frame has no rows")
     over = table["total_over"].to_list() if "total_over" in known else [None] * len(table)
-    columns = {name: _as_text(table[name]) if name in texts else _as_number(table[name]) for name in known}
+    columns = {name: _as_text(table[name]) if name in texts else _as_number(table[name]) for name in known} | {**more}
     found: dict[str, Key | None] = {}
     for part, of in chosen.items():
         found[part], texts_of_key = _key(table, of, over)

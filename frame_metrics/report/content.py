@@ -172,6 +172,8 @@ class Content(Question):
     results: pl.DataFrame
     audit: pl.DataFrame
     segments: pl.DataFrame | None = None
+    # The values of the first metric in segments in which changes are looked for: see ``is_measured``; None: in all.
+    measured: pl.Series | None = None
     compared: Compared = field(default_factory=Compared)
     queries: SingleQueries = field(default_factory=SingleQueries)
     decisions: Decisions = field(default_factory=Decisions)
@@ -181,6 +183,12 @@ class Content(Question):
     agreement: pl.DataFrame | None = None  # of people and a machine that judge the same documents
     summary: pl.DataFrame = field(default_factory=pl.DataFrame)  # sentences, and their figures
     absent_sections: Sequence[Mapping[str, str]] = ()  # those that could not be computed, and the reasons
+
+    @property
+    def of_segments(self) -> pl.DataFrame:
+        """The values of the first metric in segments; the column "measured" says in which changes are looked for."""
+        frame = self.results.clear() if self.segments is None else self.of_first(self.segments)
+        return frame.with_columns(measured=pl.lit(True) if self.measured is None else self.measured)
 
     @property
     def n_proxy(self) -> int:

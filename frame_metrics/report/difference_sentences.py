@@ -189,6 +189,8 @@ def _untested(figures: Figures) -> str:
         return f"{name} and {base} are not compared: no {figures.unit} have {figures.metric} on both sides."
     if figures.difference is None and 0 in figures.share_rows:
         return f"{name} and {base} are not compared by {figures.metric}: on one side no row counts for it."
+    if figures.difference is None:
+        return f"{name} and {base} are not compared by {figures.metric}: one side has no row of some class."
     values = f"{number_text(figures.value)} against {number_text(figures.baseline_value)} of {base}"
     over = f"{at_text(figures)}, over {counted_of(figures)}"
     return f"{figures.metric} of {name} is {values}{over}: too few to test the difference."

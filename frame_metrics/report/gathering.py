@@ -13,6 +13,7 @@ import polars as pl
 from frame_metrics.errors import ColumnError, NotComputableError, check_choice
 from frame_metrics.inputs import Lists
 from frame_metrics.measuring.baseline import is_frame
+from frame_metrics.measuring.courses import PREVALENCE, is_measured
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.metrics.names import read
 from frame_metrics.metrics.saved_names import metric_of, read_elsewhere
@@ -129,7 +130,17 @@ def _with_comparisons(content: Content, work: Calls, plan: Any, call: Any, optio
     content = with_leaderboard(with_comparison(content, work, plan, options), work, options)
     content = with_segments_compared(with_differences(content, work, options), work, options)
     content = replace(with_agreement(content, work, call), share_rows=rows_of_shares(content, work))
+    content = replace(content, measured=_measured(content, work))
     return replace(content, summary=summary_of(content, work, options))
+
+
+def _measured(content: Content, work: Calls) -> pl.Series | None:
+    """Return in which values of the first metric changes over segments are looked for; None for in all."""
+    if content.query or content.segments is None or content.asked[0][1].summed:
+        return None
+    calls = work.without_notes(work.irm)
+    shares = partial(calls.tried, PREVALENCE, partial(work.irm.evaluate, PREVALENCE))
+    return is_measured(content.of_first(content.segments), lambda: content.audit["check"], shares)
 
 
 def _with_segments(content: Content) -> Content:

@@ -8,6 +8,7 @@ from typing import Any
 
 import polars as pl
 
+from frame_metrics.measuring.courses import OTHER_CLASSES
 from frame_metrics.measuring.same_classes import is_mean_of_classes
 from frame_metrics.metrics.saved_names import is_known
 from frame_metrics.report.cells import counted, plain_text
@@ -22,7 +23,6 @@ LACKING = "systems without rows for"
 MISMATCH_CHECK = "sample ratio mismatch"
 IN_A_SEGMENT = f"{MISMATCH_CHECK} in a segment"
 CUT = "searches cut by segments"
-OTHER_CLASSES = ("segments without some class", "segments with a class never true")
 NO_RESULTS = "queries without results"
 MISSING = ("rows left out without a label", "many rows without a score", "labels written almost as positive")
 # Why queries seem to have no row: these come before any figure.

@@ -87,8 +87,8 @@ class PeriodSentences(SentenceWriter):
     @cached_property
     def lines(self) -> list[Line]:
         """The periods of each system and of each segment by the other columns, those of the best system first."""
-        frame, found = self.content.segments, dict[Any, list[tuple[Time, Mapping[str, Any]]]]()
-        rows = [] if frame is None else self.content.of_first(frame).drop_nulls(self.time).to_dicts()
+        found = dict[Any, list[tuple[Time, Mapping[str, Any]]]]()
+        rows = self.content.of_segments.filter("measured").drop_nulls(self.time).to_dicts()
         for time, row in zip(times_in([row[self.time] for row in rows], self.time) or [], rows, strict=False):
             key = (self._system(row), *((name, row[name]) for name in self._others))
             found.setdefault(key, []).append((time, row))
@@ -100,9 +100,7 @@ class PeriodSentences(SentenceWriter):
         return [name for name in self.content.by if name != self.time]
 
     def _line(self, system: Any, part: Mapping[str, Any], timed: Sequence[tuple[Time, Mapping[str, Any]]]) -> Line:
-        # What stands for recall where no row is relevant is no measurement.
-        filled = {id(row) for _, row in timed if row["average"] == "pooled" and row["n_undefined"]}
-        there = [(time.number, row) for time, row in timed if row["value"] is not None and id(row) not in filled]
+        there = [(time.number, row) for time, row in timed if row["value"] is not None]
         return Line(system, part, timed[0][0].unit, sorted(there, key=lambda one: one[0]))
 
     def all(self, nothing: list[str]) -> Iterator[Figures]:

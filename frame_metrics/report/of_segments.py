@@ -9,9 +9,9 @@ from typing import Any
 import polars as pl
 
 from frame_metrics.measuring.baseline import is_frame
-from frame_metrics.measuring.same_classes import ACCURACY, BRIER, is_mean_of_classes
+from frame_metrics.measuring.courses import over_other_classes
+from frame_metrics.measuring.same_classes import ACCURACY, BRIER
 from frame_metrics.report.cells import ALPHA, plain_text, sign_of
-from frame_metrics.report.of_audit import OTHER_CLASSES
 from frame_metrics.report.of_periods import PeriodSentences, are_times
 from frame_metrics.report.of_strata import in_segments
 from frame_metrics.report.sentence_writer import SentenceWriter
@@ -185,8 +185,7 @@ class SegmentSentences(SentenceWriter):
     def _of_other_classes(self) -> str:
         """Return the reason that segments have averages over different classes; "" if they have not."""
         content = self.content
-        found = content.audit["check"].is_in(OTHER_CLASSES).any()
-        if content.query or not found or not is_mean_of_classes(content.asked[0][1], binary=False):
+        if content.query or not over_other_classes(content.asked[0][1], content.audit["check"]):
             return ""
         way = ACCURACY if self.work.columns.predicted else BRIER
         return f"{content.first} is an average over classes, and not all segments ({self._by}) have the same; {way}"

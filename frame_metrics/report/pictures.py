@@ -101,10 +101,11 @@ def _charts(content: Content) -> Iterator[tuple[str, str, Iterable[Any]]]:
     """Yield the place, the title and the charts of each picture that has data, and not too many series."""
     level = f" with {100 * content.ci:g}% intervals" if content.ci else ""
     if content.segments is not None and (time := time_of_lines(content)):
-        periods, of = _foremost_systems(content, content.of_first(content.segments))
+        periods, of = _foremost_systems(content, content.of_segments)
         lines = [name for name in content.by if name != time]
         if periods["value"].count() and (not lines or _is_drawable(periods, lines)):
-            chart = plot.over_time(periods, ci=content.ci, color=lines or None)
+            frame, measured = periods.drop("measured"), periods["measured"].to_list()
+            chart = plot.over_time(frame, ci=content.ci, color=lines or None, measured=measured)
             yield "over time", f"{content.first} by {time}{of}", [chart]
     results, of = _foremost_systems(content, content.results)
     if content.system and _is_drawable(results, content.keys):  # of one system they would show what the table says

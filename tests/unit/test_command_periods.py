@@ -129,6 +129,18 @@ def test_saved_means_of_segments_and_of_classifiers(capsys: pytest.CaptureFixtur
     assert "a gate on means is that of evaluate with --max-drop" in error(capsys, *compared)
 
 
+def test_means_that_stand_for_undefined_ones_are_not_compared(capsys: pytest.CaptureFixture[str]) -> None:
+    """The recall of a week without a relevant row is no baseline, and no recall."""
+    rows = pl.DataFrame({"label": [1, 0, 1, 0], "predicted": [1, 0, 0, 1]})
+    write(rows, "some.csv")
+    write(rows.with_columns(label=0), "none.csv")
+    for old, new, said in (("none", "some", "recall has no saved value"), ("some", "none", "recall is undefined")):
+        assert main(["evaluate", f"{old}.csv", "recall", "--positive", "1", "-o", "base.csv"]) == 0
+        gate = ["--positive", "1", "--fail-if-worse-than", "base.csv", "--max-drop", "0.9"]
+        assert main(["evaluate", f"{new}.csv", "recall", *gate]) == 1
+        assert said in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     ("flags", "said"),
     [

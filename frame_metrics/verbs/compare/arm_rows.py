@@ -187,7 +187,7 @@ class ArmRows:
         row["n_undefined"] = values.n_undefined[with_rows].sum()
         row["test"] = "delong" if metric in self.by_delong else self.options.test or "bootstrap"
         alike = not self._have_other_classes(metric, with_rows)
-        if not alike or lack_rows(self._whole.inputs, values.n_undefined, with_rows):
+        if not alike or lack_rows(self._whole.inputs, self.asked[metric][1], values.n_undefined, with_rows):
             row["difference"] = np.nan
         if min(row["n_units"], row["baseline_n_units"]) < 2 or np.isnan(row["difference"]):
             return row

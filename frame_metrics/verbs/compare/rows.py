@@ -195,7 +195,7 @@ class RowComparison:
         value, base = [*found.value[self.sides], chance_value][:2]
         row |= {"value": value, "baseline_value": base, "difference": value - base}
         row["n_undefined"] = int(found.n_undefined.max())
-        if self._have_other_classes(name, metric) or lack_rows(self.inputs, found.n_undefined, self.sides):
+        if self._have_other_classes(name, metric) or lack_rows(self.inputs, metric, found.n_undefined, self.sides):
             row["difference"] = np.nan
         return row if share is None or chance_value is not None else row | self._counted(share, metric.sign)
 
