@@ -27,6 +27,7 @@ FINDINGS, SENTENCES = (
     {"kind", "place", "sentence"},
 )  # columns of these results
 OF_FINDINGS = {*FINDINGS, "example"}  # columns of an audit besides its keys; a caller may drop the example
+NULL = "null"  # a segment without a value, as pictures call it
 WRITTEN = 0.000005  # the least number that is written out
 DIGITS_IN_NOTEBOOK = 4  # significant digits of numbers in a notebook
 # Columns of a comparison that a notebook shows on demand.
@@ -127,9 +128,29 @@ def is_comparison(table: pl.DataFrame) -> bool:
 
 def text_table(table: pl.DataFrame, digits: int | None = DIGITS) -> Table:
     """Return a result as a table of cells, every value as text; ``digits``: significant digits, None for all."""
-    names = table.columns
-    rows = [[Cell(_cell(*one, digits)) for one in zip(names, row, strict=True)] for row in table.iter_rows()]
+    names, nulls = table.columns, null_segments(table)
+    rows = [
+        [
+            Cell(NULL if (at, name) in nulls else _cell(name, value, digits))
+            for name, value in zip(names, row, strict=True)
+        ]
+        for at, row in enumerate(table.iter_rows())
+    ]
     return Table([*map(printable, names)], rows, [kind.is_numeric() for kind in table.dtypes])
+
+
+def null_segments(table: pl.DataFrame) -> set[tuple[int, str]]:
+    """Return row and column of the null segments of a result with totals, whose keys are null for another reason."""
+    if "total_over" not in table.columns:
+        return set()
+    over = [[] if one is None else str(one).split(", ") for one in table["total_over"].to_list()]
+    keys = {name for totals in over for name in totals}
+    return {
+        (at, name)
+        for name in keys.intersection(table.columns)
+        for at, (value, totals) in enumerate(zip(table[name], over, strict=True))
+        if value is None and name not in totals
+    }
 
 
 def _cell(column: str, value: Any, digits: int | None) -> str:

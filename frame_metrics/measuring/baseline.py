@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextvars import ContextVar
 from dataclasses import replace
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -43,6 +44,7 @@ from frame_metrics.roles.resolve import ROW
 from frame_metrics.roles.roles import Roles
 
 LAMBDA = "<lambda>"  # Python's name of a function without a name
+THIS: ContextVar[str] = ContextVar("THIS", default="this frame")  # the name of the frame beside saved numbers
 NAME = "saved"  # the name of the baseline in results, if no column names its system
 
 

@@ -47,6 +47,7 @@ from frame_metrics.plot.tidy import (
     read_tidy,
 )
 from frame_metrics.stats.periods import Periods, well_filled
+from frame_metrics.verbs.audit.of_few import MIN_QUERIES
 
 LABEL = 75  # pixels of the axis for each label
 ROOM = 1.15  # the height of the axis of bars by that of the highest bar
@@ -68,7 +69,8 @@ def over_time(
 ) -> alt.Chart:
     """Draw metrics over time, a line for each system with its intervals as a band, and numbers of queries as bars.
 
-    A missing period, or one without a value, is a gap. The first and the last period are hollow where they have less
+    A missing period, or one without a value, is a gap. A line of mostly fewer than 10 queries is named and not drawn
+    beside others, unless it is chosen. The first and the last period are hollow where they have less
     than half of the usual queries. Breaks are marked with their dates, and outages shaded, which need intervals: those
     that ``summary`` tells, of all lines together, up to 30. Each small multiple has its bars, on one scale.
 
@@ -93,11 +95,13 @@ def over_time(
     )
     axis = Axis.of(name, column_of(frame, name))
     tidy = axis.with_every_period(tidy, column_of(frame, name))
-    tidy = tidy.with_notes(bars if "ci_low" in tidy.table.columns else "", CUT if _is_cut(tidy) else "")
     marks = marks_over_time(tidy, axis)
     changed = [] if tidy.color is None else [line["color"] for mark in marks for line in mark.lines[:NAMED]]
+    tidy, few = _without_small(tidy, [*changed, *([chosen] if isinstance(chosen, str) else chosen or ())])
+    tidy = tidy.with_notes(bars if "ci_low" in tidy.table.columns else "", CUT if _is_cut(tidy) else "", few)
     tidy = highlight_lines(tidy, _best_first(tidy), chosen, HIGHLIGHTED, changed)
-    title, columns = f" by {name}{n_text(n_behind(tidy), 'in each')}", None if tidy.facet is None else 1
+    behind = n_behind(replace(tidy, table=tidy.table.drop_nulls("value")))
+    title, columns = f" by {name}{n_text(behind, 'in each')}", None if tidy.facet is None else 1
     return in_panels(tidy, partial(_panel, axis=axis, marks=marks), title, columns)
 
 
@@ -233,6 +237,25 @@ def _with_alone(table: pl.DataFrame, lines: Sequence[str]) -> pl.DataFrame:
     there = pl.col("value").is_not_null()
     has_neighbour = there.shift(1).fill_null(False) | there.shift(-1).fill_null(False)
     return table.with_columns(alone=(there & ~has_neighbour).over(lines))
+
+
+def _without_small(tidy: Tidy, kept: Sequence[str]) -> tuple[Tidy, str]:
+    """Return the data without the values of lines of few queries beside others, and a note that names them.
+
+    Such values go up and down between the ends of the scale, and would be seen first. Their queries stay in the bars.
+
+    ``kept``: lines that are drawn however few their queries are.
+    """
+    if tidy.color is None or tidy.facet is not None or "n" not in tidy.table.columns:
+        return tidy, ""
+    usual = tidy.table.drop_nulls("value").group_by("color", maintain_order=True).agg(pl.col("n").median())
+    small = [line for line, n in usual.rows() if n < MIN_QUERIES and line not in kept]
+    if not small or len(small) == len(usual):
+        return tidy, ""
+    drawn, numbers = ~pl.col("color").is_in(small), [name for name in ("value", *ENDS) if name in tidy.table.columns]
+    more = f" and {len(small) - NAMED:,} more" if len(small) > NAMED else ""
+    note = f"not drawn: {', '.join(small[:NAMED])}{more}, mostly of fewer than {MIN_QUERIES} queries"
+    return tidy.with_columns(pl.when(drawn).then(pl.col(name)).alias(name) for name in numbers), note
 
 
 def _best_first(tidy: Tidy) -> list[str]:

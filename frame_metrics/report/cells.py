@@ -11,7 +11,9 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from frame_metrics.backends.display import (
+    NULL,
     main_columns,
+    null_segments,
     printable,
     rounded_down,
     simultaneous_words,
@@ -259,12 +261,13 @@ def table_of(
     called : the heads of columns that are not their names, by name.
     """
     best = best_cells(frame, over, digits) if over is not None else set()
-    marked = _significant(frame, alpha)
+    marked, nulls = _significant(frame, alpha), null_segments(frame)
     names, heads = list(frame.columns if only is None else only), called or {}
     rows: list[list[Cell]] = []
     for at, row in enumerate(frame.iter_rows(named=True)):
         mark = dict.fromkeys(TESTED, SIGNIFICANT) if at in marked else {}
         cells = {name: cell_of(name, row[name], digits, longest) for name in names}
+        cells |= {name: Cell(NULL) for name in names if (at, name) in nulls}
         rows.append([replace(one, bold=(at, name) in best, mark=mark.get(name, "")) for name, one in cells.items()])
     notes = [f"Bold: the best {plain_text(over)}."] if best else []
     if marked:

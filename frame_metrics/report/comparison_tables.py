@@ -9,6 +9,7 @@ from typing import Any
 import polars as pl
 
 from frame_metrics.backends.tables import NOTHING, Cell, Table
+from frame_metrics.measuring.baseline import THIS
 from frame_metrics.report.blocks import Block, Fold, Group
 from frame_metrics.report.cells import ALPHA, cell_of, corrections, number_text, plain_text, sign_of, table_of
 from frame_metrics.report.chosen_rows import foremost
@@ -148,7 +149,7 @@ def rank_moves(content: Content) -> list[Block]:
         if part.is_empty():
             continue
         pair = (part[content.system][0] if content.system else None), part["baseline"][0]
-        ours, theirs = ("this frame" if one is None else plain_text(one, LONGEST_CELL) for one in pair)
+        ours, theirs = (THIS.get() if one is None else plain_text(one, LONGEST_CELL) for one in pair)
         caption = f"{content.first}: queries on which {ours} and {theirs} differ most"
         own = {repr(list(row)) for row in part.select(*content.keys_of(part)).iter_rows()}
         duels = [duel for duel in content.queries.duels if (duel[0].system, duel[1].system) == pair]

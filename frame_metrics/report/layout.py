@@ -12,6 +12,7 @@ import polars as pl
 
 from frame_metrics.backends.display import rounded_down
 from frame_metrics.backends.tables import Cell, Table
+from frame_metrics.measuring.baseline import THIS
 from frame_metrics.report import folded_sections
 from frame_metrics.report.blocks import Block, Code, Fold, Linked, Picture, Section
 from frame_metrics.report.cells import cell_of, counted, plain_text, table_of
@@ -246,7 +247,7 @@ def _lost(content: Content) -> tuple[Table, list[Fold]]:
     rows = pairs.worst_changes(*sides, MOST_LOSERS)
     keys = content.keys_of(rows)
     only = [*keys, "value", "baseline_value", "difference"]
-    ours, theirs = ("this frame" if one is None else plain_text(one, LONGEST_CELL) for one in sides)
+    ours, theirs = (THIS.get() if one is None else plain_text(one, LONGEST_CELL) for one in sides)
     caption = f"The {content.unit} that {pairs.lost_most}: {content.first_compared} of {ours} against {theirs}"
     called = {"value": ours, "baseline_value": theirs}
     known = {_key(one.keys, keys): (one, other) for one, other in duels if {one.system, other.system} == {*sides}}

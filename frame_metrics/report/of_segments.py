@@ -83,7 +83,8 @@ class SegmentSentences(SentenceWriter):
         other.sort(key=lambda one: one.p_adjusted or 0)
         better = "the saved numbers are" if saved else f"another {'arm' if self.content.arms else 'system'} is"
         named = [] if saved or not self.content.has_baseline else self.content.compared.baselines
-        yield from (one.swapped() if one.system in named else one for one in other[:OPPOSITE])
+        # With the signs of the answer, which is minus the baseline.
+        yield from (one.swapped() if saved or one.system in named else one for one in other[:OPPOSITE])
         if more := len({one.of for one in other[OPPOSITE:]}):
             sentence = f"{better[0].upper()}{better[1:]} better in {more:,} more segment{'s' * (more > 1)}"
             yield self._sentence("absent", {}, by=name, of=sentence)

@@ -130,6 +130,7 @@ class Figures:
         """The figures as a sentence; "" if they are not enough for one."""
         text = SENTENCES[self.kind].words(self)
         text = f"For {self.within}, {text[0].lower()}{text[1:]}" if text and self.within else text
+        text = f"T{text[1:]}" if text.startswith("this frame ") else text
         return f"{text} {self.more}." if text and self.more else text
 
 

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from frame_metrics.backends.display import WRITTEN, rounded_down
+from frame_metrics.measuring.baseline import THIS
 from frame_metrics.metrics.parameters import is_number
 from frame_metrics.report.cells import ALPHA, EQUAL, counted, number_text, p_text, plain_text
 
@@ -27,7 +28,7 @@ UNIT_WORDS = {
 def name_of(system: Any) -> str:
     """Return the name of a system; before a name that looks like a number stands the word "system"."""
     if system is None:
-        return "this frame"
+        return THIS.get()
     text = plain_text(system, LONGEST_NAME)
     return f"system {text}" if is_number(system) or text.isdecimal() else text
 

@@ -41,11 +41,11 @@ IN_A_SENTENCE: dict[str, tuple[pl.DataFrame, dict[str, Any], list[str], dict[str
         ["new loses to old", "new and late cannot be told apart"],
     ),
     "baselines that are alone": (BOTH[:N], {"system": "run"}, ["rr"], {"baseline": "old"}, ["compared with old"]),
-    "saved numbers": (ONE, {}, ["rr"], {"baseline": SAVED}, ["this frame loses to saved"]),
+    "saved numbers": (ONE, {}, ["rr"], {"baseline": SAVED}, ["This frame loses to saved"]),
     "one metric that is not saved": (ONE, {}, ["rr", "ap"], {"baseline": SAVED}, ["loses to", "ap is not compared"]),
     "the first that is not saved": (
         *(ONE, {}, ["ap", "rr"], {"baseline": SAVED}),
-        ["ap is 0.6", "this frame loses to saved: rr", "ap is not compared: the baseline has no numbers of 'ap'"],
+        ["ap is 0.6", "This frame loses to saved: rr", "ap is not compared: the baseline has no numbers of 'ap'"],
     ),
     "no metric that is saved": (ONE, {}, ["ap"], {"baseline": SAVED}, ["ap is 0.6", "ap is not compared"]),
     "no query that is saved": (
@@ -54,11 +54,11 @@ IN_A_SENTENCE: dict[str, tuple[pl.DataFrame, dict[str, Any], list[str], dict[str
     ),
     "segments of saved numbers": (
         *(ONE, {"by": "day"}, ["rr"], {"baseline": BY_DAY.filter(pl.col("day") != "2026-01-02")}),
-        ["this frame loses to saved", "Nothing is compared in day = 2026-01-02: there are no saved numbers"],
+        ["This frame loses to saved", "Nothing is compared in day = 2026-01-02: there are no saved numbers"],
     ),
     "segments that are gone": (
         *(ONE.filter(pl.col("day") != "2026-01-02"), {"by": "day"}, ["rr"], {"baseline": BY_DAY}),
-        ["this frame loses to saved", "1 saved segment is not in the frame, as day = 2026-01-02"],
+        ["This frame loses to saved", "1 saved segment is not in the frame, as day = 2026-01-02"],
     ),
     "a metric that needs more": (ONE, {}, ["rr", "specificity@5"], {}, ["rr is 0.6", "specificity@5 is not computed"]),
     "a metric that is an average": (
@@ -187,7 +187,7 @@ def test_the_command_says_it_with_its_own_words(capsys: pytest.CaptureFixture[st
     assert "new loses to old" in capsys.readouterr().out
     assert main(["report", "one.parquet", "rr", "ap", "--saved", "saved.parquet", "--format", "md"]) == 0
     block = capsys.readouterr().out.partition("## Summary")[2].partition("\n## ")[0]
-    assert "this frame loses to saved: rr" in block
+    assert "one.parquet loses to saved: rr" in block
     assert "ap is not compared: the baseline has no numbers of 'ap'" in block
 
 

@@ -292,6 +292,19 @@ def test_of_many_lines_the_best_six_are_in_colour() -> None:
     assert "in colour: the best 6 of 8" in spec(chart)["title"]["subtitle"]
 
 
+def test_a_line_of_few_queries_is_named_and_not_drawn() -> None:
+    """Its values of 0 and 1 would be the loudest; its queries are in the bars, and a caller may choose it."""
+    days, by = [f"2026-05-{day:02}" for day in range(1, 11)], ["web"] * 20 + [None] * 2
+    log = pl.DataFrame({"day": [day for day in days for _ in by], "device": by * len(days)}).with_row_index("query")
+    irm = IRM(log.with_columns(rr=pl.col("query") % 2), query="query", value="rr", by=["device", "day"])
+    result = irm.evaluate("rr")
+    few, every = plot.over_time(result, time="day"), plot.over_time(result, time="day", chosen="null")
+    shown = [{one["color"] for one in points(chart) if one["value"] is not None} for chart in (few, every)]
+    assert shown == [{"web"}, {"web", "null"}]
+    assert "not drawn: null, mostly of fewer than 10 queries" in spec(few)["title"]["subtitle"]
+    assert {row["n"] for row in spec(few)["vconcat"][1]["data"]["values"]} == {22}
+
+
 def test_a_period_between_gaps_has_a_point() -> None:
     """No line goes to it."""
     frame = made(days=60, lacks=None).filter(~pl.col("day").dt.day().is_in([9, 11]) | (pl.col("day").dt.month() > 5))

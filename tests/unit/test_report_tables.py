@@ -13,6 +13,7 @@ import pytest
 from markdown_it import MarkdownIt
 
 from frame_metrics import IRM, report
+from frame_metrics.backends.display import text_of
 from helpers import as_kind, error, frame
 
 RUNS = pl.DataFrame({"query": [1, 1, 2, 2], "run": ["a", "b"] * 2, "score": [1.0] * 4, "grade": [1, 0, 1, 1]})
@@ -228,3 +229,12 @@ def test_intervals_stand_behind_their_estimates(way: Callable[..., str]) -> None
     wide = way(irm.evaluate("rr", ci=0.9, layout="wide"), intervals=True)
     assert "rr_low" not in wide.replace("\\", "")
     assert "intervals=1 is not True or False" in error(lambda: way(irm.evaluate("rr"), intervals=1))
+
+
+def test_a_null_segment_is_no_total() -> None:
+    """Both have a null key; in tables for people the segment is called null, as in pictures."""
+    log = pl.DataFrame({"query": [1, 2], "device": ["web", None], "rr": [1.0, 0.5]})
+    found = IRM(log, query="query", value="rr", by="device").evaluate("rr", margins=True)
+    rows = [line.split(" | ")[:2] for line in report.markdown(found).splitlines()[2:5]]
+    assert rows == [["| web", "\u2013"], ["| null", "\u2013"], ["| \u2013", "device"]]
+    assert [line.split()[0] for line in text_of(found).splitlines()[1:]] == ["web", "null", "device"]

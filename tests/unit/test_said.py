@@ -280,6 +280,21 @@ def test_saved_numbers_under_a_name_of_several_metrics_are_compared_in_segments(
     assert "absent" not in found["kind"].to_list()
 
 
+def test_segments_of_saved_numbers_have_the_signs_of_the_answer() -> None:
+    """All differences on a page are minus the baseline."""
+    frame = values(a=0.0, b=0.0).with_columns(place=pl.col("query") % 2)
+    lower = pl.when(pl.col("place") == 1).then(pl.col("rr") - 0.3).otherwise(pl.col("rr") + 0.05)
+    log, before = frame.filter(run="a").with_columns(rr=lower), frame.filter(run="b")
+    irm = IRM(log.drop("run"), query="query", value="rr", by="place")
+    found = [
+        row
+        for row in told(irm, "difference", baseline=before.drop("run").with_columns(metric=pl.lit("rr"), value="rr"))
+        if row["of"]
+    ]
+    assert [(row["of"], row["difference"] < 0) for row in found] == [("place = 1", True)]
+    assert found[0]["sentence"].startswith("For 1 (place), this frame loses to saved: ")
+
+
 def of_latency(side: str = "system", **better: float) -> IRM[Any]:
     """Systems, or arms, by a number of which nobody knows if more is better."""
     frame = values(**better).rename({"rr": "latency"})
