@@ -16,7 +16,6 @@ from frame_metrics.command.formats import format_inside, format_of
 from frame_metrics.command.front import PROGRAM
 from frame_metrics.command.gate_options import SAVED, check_gates
 from frame_metrics.command.gates import with_gated
-from frame_metrics.command.guesses import without_log
 from frame_metrics.command.named_metrics import is_metric
 from frame_metrics.command.options import JUDGMENTS
 from frame_metrics.command.settings import PROJECT, settings
@@ -34,6 +33,7 @@ WITH_FIRST = ("compare", "change", "sample-size")  # commands where the first fi
 OF_ANNOTATORS = ("agreement", "disagreements")  # commands whose input may be the judgments
 OF_TABLES = ("best-threshold", "thresholds", "per-class")  # commands whose metrics are of the 2x2 table
 EXAMPLES = {"of": "--of unjudged --max-grade 3, or --of ties"}  # of options that are required
+RATES = f"{PROGRAM} sample-size --baseline 0.12 --detect 0.01 --power 0.8"
 WRITTEN_TO = (".html", ".md", ".txt")  # endings of files that are never read
 PAGE = "report.html"  # the file that a report is written to by default
 
@@ -180,12 +180,10 @@ class CommandLine:
         self._name_limits()
         self._check_written()
         self.junit = options.get("junit")
-        if not inputs and self.name == "sample-size":
-            raise BadValueError(
-                f"no input is named: {without_log({f'--{one}': value for one, value in self.given.items()})}"
-            )
         if not inputs and self.name != "metrics":
-            raise BadValueError(f"no input is named: {PROGRAM} {self.name} log.parquet, or - for standard input")
+            of_rates = f"; of two rates alone: {RATES}" * (self.name == "sample-size")
+            problem = f"no input is named: {PROGRAM} {self.name} log.parquet, or - for standard input"
+            raise BadValueError(f"{problem}{of_rates}")
         if named and "metric" not in options_of(self.name) and self.name != "metrics":
             problem = f"{self.name} takes no metrics, and {named[0]!r} does not look like the name of a file"
             columns = len(named) == 2 and {"label", "predicted"} <= {*options_of(self.name)}

@@ -173,7 +173,7 @@ COMMANDS: dict[str, Command] = {
         """
   frame-metrics sample-size log.parquet ndcg@10 --detect 0.02 --system ranker
   frame-metrics sample-size log.parquet rr --detect 0.01 --detect 0.02 --arm variant --cluster user""",
-        ("baseline", "split"),
+        ("baseline", "split", "saved", "saved_system"),
     ),
     "agreement": Command(
         """

@@ -8,9 +8,10 @@ from collections.abc import Sequence
 import polars as pl
 
 from frame_metrics.command.call import OF_FILES
+from frame_metrics.command.columns_there import columns_in, scan
 from frame_metrics.command.commands import options_of
+from frame_metrics.command.our_flags import values_of, with_before
 from frame_metrics.command.periods import FIRST_ROWS, has_times
-from frame_metrics.command.whole import values_of, with_before
 from frame_metrics.roles.columns import ROLES
 
 # Commands that print documents, or that say where others may be relevant.
@@ -48,7 +49,7 @@ def with_whole_predictions(command: Sequence[str]) -> list[str]:
     label, predicted = values.get("--label", ""), values.get("--predicted", "")
     if "--no-query" not in command or len(files) != 1 or not {label, predicted} <= {*columns_in(files[0])}:
         return [*command]
-    lacking = _scan(files[0]).select(pl.col(label, predicted).null_count()).collect().row(0)
+    lacking = scan(files[0]).select(pl.col(label, predicted).null_count()).collect().row(0)
     if (lacking[0] > 0) == (lacking[1] > 0) or not any(one.startswith("kappa") for one in command):
         return [*command]
     swapped = {label: predicted, predicted: label} if lacking[1] else {label: label, predicted: predicted}
@@ -66,24 +67,7 @@ def _likely(roles: Sequence[str], rest: Sequence[str], there: Sequence[str], fre
 
 def _has_times(file: str, column: str) -> bool:
     """Return True for a column of a file that holds times of the day."""
-    return column in columns_in(file) and has_times(_scan(file).select(column).head(FIRST_ROWS).collect()[column])
-
-
-def columns_in(file: str) -> list[str]:
-    """Return the columns of a CSV or Parquet file; none of another, or of one that cannot be read."""
-    try:
-        return _scan(file).collect_schema().names() if file.endswith((".csv", ".parquet")) else []
-    except (pl.exceptions.PolarsError, OSError):
-        return []
-
-
-def texts_in(file: str, columns: Sequence[str]) -> pl.DataFrame:
-    """Return the different rows of some columns of a file, as texts."""
-    return _scan(file).select(pl.col(columns).cast(pl.String)).unique().collect()
-
-
-def _scan(file: str) -> pl.LazyFrame:
-    return pl.scan_csv(file, infer_schema=False) if file.endswith(".csv") else pl.scan_parquet(file)
+    return column in columns_in(file) and has_times(scan(file).select(column).head(FIRST_ROWS).collect()[column])
 
 
 def greatest_grade(arguments: Sequence[str]) -> str:
@@ -97,7 +81,7 @@ def _grades(file: str, arguments: Sequence[str]) -> list[float]:
     named = arguments[[*arguments].index("--grade") + 1] if "--grade" in arguments[:-1] else "grade"
     if named in columns_in(file):
         return (
-            _scan(file)
+            scan(file)
             .select(pl.col(named).cast(pl.Float64, strict=False).max())
             .collect()[named]
             .drop_nulls()

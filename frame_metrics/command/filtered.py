@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 
 import polars as pl
 
-from frame_metrics.command.completed import columns_in, texts_in
+from frame_metrics.command.columns_there import columns_in, texts_in
 
 FILTERS = ("--filter", "--where")
 ONE_VALUE = re.compile(r"\s*([^=<>!'\"]+?)\s*==?\s*(['\"]?)([\w .:/-]+?)\2\s*")  # a column and its value

@@ -3,34 +3,29 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+import re
+import shlex
+from argparse import SUPPRESS
+from collections import Counter
+from collections.abc import Sequence
 from difflib import get_close_matches
-from typing import Any
 
 from frame_metrics.command.commands import COMMANDS, options_of
 from frame_metrics.command.front import PROGRAM
 from frame_metrics.command.named_metrics import is_metric
 from frame_metrics.command.other_names import (
     ABSENT,
-    N_NEAREST,
     OTHER_NAMES,
-    RATE_ALONE,
     SAY_THE_SAME,
     TRIED,
     Way,
 )
-from frame_metrics.command.whole import is_input, line, with_before
+from frame_metrics.command.our_flags import is_input, with_before
+from frame_metrics.command.whole import line
 from frame_metrics.metrics.names import read_text
 
-# Numbers that readers name for the size of a sample, and what is taken where one is not there.
-OF_RATES = {
-    **dict.fromkeys(("--baseline", "--rate", "--baseline-rate", "--base-rate", "--p", "--conversion", "--p1"), "rate"),
-    **dict.fromkeys(("--mde", "--detect", "--effect", "--delta", "--lift", "--difference"), "detect"),
-    "--power": "power",
-    **dict.fromkeys(("--alpha", "--significance"), "alpha"),
-    **dict.fromkeys(("--ci", "--confidence"), "ci"),
-}
-USUAL = {"rate": "", "power": "0.8", "alpha": "0.05"}
+LEAST_WORD = 4  # letters of a word with which the name of a command may begin
+N_NEAREST = 3  # how many commands an unknown name is told
 LIKE = 0.75  # how alike the name of a command is that was meant
 
 
@@ -53,47 +48,53 @@ def call_of_metric(arguments: Sequence[str]) -> list[str]:
     return ["similarity" if pairs else "evaluate", *rest, *([] if only_data else ["--metric", metric])]
 
 
-def without_log(named: Mapping[str, Any]) -> str:
-    """Return what sample-size needs beside numbers, and how many users arms with a rate need; ``named``: by flag."""
-    given = {
-        OF_RATES.get(flag): value[0] if isinstance(value, list) else value for flag, value in named.items() if value
-    }
-    try:
-        rate, power, level = (float(given.get(name, usual)) for name, usual in USUAL.items())
-        other = rate + float(given["detect"])
-    except (KeyError, ValueError):
-        return RATE_ALONE
-    level = float(given["ci"]) if "ci" in given else 1 - level
-    if not (0 < rate < 1 and 0 < other < 1 and rate != other and 0 < power < 1 and 0 < level < 1):
-        return RATE_ALONE
-    from frame_metrics.verbs.compare.sample_size import users_of_rates  # which takes a while
-
-    needed = users_of_rates(rate, other, power, level)
-    return (
-        f"{RATE_ALONE}. Two arms, each user counted once, as bought or not: {needed:,} users in each show "
-        f"{other:g} against {rate:g} with a chance of {power:g}, at the level {1 - level:g}"
-    )
-
-
 def unknown_command(arguments: Sequence[str]) -> str:
     """Return the error about the name of a command that does not exist, with the whole commands that it may mean."""
     name, *rest = arguments
     problem, ways = f"there is no command {name!r}", TRIED.get(name.lower().replace("_", "-"), ())
     rest = rest[1:] if rest[:1] in (["save"], ["create"], ["set"]) else rest  # as baseline save
     if ways:
-        lines = [_line_of(way, rest) for way in ways if way.typed is not None]
+        lines = [*filter(None, (_line_of(way, rest) for way in ways if way.typed is not None))]
+        lines = [one for one in lines if _left_out(one) == min(map(_left_out, lines))]
         lines = lines[: 1 if {"-o", "--output", "--out"} & {*rest} else None]  # which would write one file twice
         told = f"{problem}; it is {', or '.join(way.text for way in ways)}"
-        return "\n".join([told, *filter(None, dict.fromkeys(lines))])
+        return "\n".join([told, *dict.fromkeys(lines)])
     if name.lower() in ABSENT:
         return f"{problem}: {ABSENT[name.lower()]}"
     if is_metric(name):
         return f"{problem}; it is a metric: {PROGRAM} evaluate FILE {name}, and {PROGRAM} metrics {name} describes it"
-    near = get_close_matches(name.lower(), COMMANDS, N_NEAREST, LIKE)
-    if near:
-        return f"{problem}; did you mean {near[0]!r}?\n{line(near[0], rest)}".rstrip()
+    near = get_close_matches(name.lower(), (*COMMANDS, *OTHER_NAMES, *TRIED), 1, LIKE)
+    near = near or [one for one in COMMANDS if one.startswith(name.lower()) and len(name) >= LEAST_WORD]
+    if len(near) == 1 and near[0] not in TRIED:
+        (command, *more) = meant([near[0], *rest])
+        whole = f"{PROGRAM} {command} {shlex.join(more)}" if command == "trec_eval" else line(command, more)
+        return f"{problem}; did you mean {near[0]!r}?\n{whole}".rstrip()
+    words = [*near, *reversed(re.findall("[a-z]+", name.lower()))]  # the last one is what the others tell more about
+    for word in words:
+        if word != name.lower() and (word in TRIED or meant([word])[0] in COMMANDS):
+            command, *more = meant([word, *rest])
+            told = unknown_command([word, *rest]) if word in TRIED else f"it is {command}\n{line(command, more)}"
+            return f"{problem}; {told.partition('; ')[2] or told}".rstrip()
+    if command := _by_options(rest):
+        return f"{problem}; by its options it may be {command}\n{line(command, rest)}".rstrip()
     one, other, third = get_close_matches(name.lower(), COMMANDS, N_NEAREST, 0)
     return f"{problem}; the nearest are {one}, {other} and {third}, and {PROGRAM} help lists all"
+
+
+def _by_options(rest: Sequence[str]) -> str:
+    """Return the command that has most of the options that are typed, of which the rarer count more; "" for none."""
+    having, weights = Counter(flag for command in COMMANDS for flag in _flags(command)), dict[str, float]()
+    for command in COMMANDS:
+        words = line(command, rest).rpartition("\n")[2].split()[1:]
+        typed = {*words} & _flags(command) if words[:1] == [command] else ()
+        weights[command] = sum(1 / having[flag] for flag in typed)
+    best = max(weights, key=lambda command: weights[command])
+    return best if weights[best] else ""
+
+
+def _flags(command: str) -> set[str]:
+    """Return the flags of the options that help offers."""
+    return {one.flag for one in options_of(command).values() if one.help != SUPPRESS}
 
 
 def _line_of(way: Way, rest: Sequence[str]) -> str:
@@ -112,6 +113,11 @@ def _line_of(way: Way, rest: Sequence[str]) -> str:
         typed = [*(one for one in rest if one != odd), *(odd if word == "{}" else word for word in words)]
     whole = line(way.command, typed, way.tail)
     return whole if not way.one_of or any(f" {flag} " in whole for flag in way.one_of) else ""
+
+
+def _left_out(whole: str) -> int:
+    """Return how many arguments a whole command leaves out, as the note above it says."""
+    return whole.partition(f"\n{PROGRAM}")[0].count("without ") if "\n" in whole else 0
 
 
 def _of_metric(argument: str, before: str) -> bool:

@@ -16,7 +16,10 @@ EXPECTED, FAILING = {"=": UNDER, ">": UNDER, "<": OVER}, {"<": UNDER, ">": OVER}
 GATES_OF = {
     **dict.fromkeys(("--min", "--minimum", "--at-least", "--threshold", "--thresholds", "--floor"), AT_LEAST),
     **dict.fromkeys(("--max", "--maximum", "--at-most", "--ceiling"), AT_MOST),
-    **dict.fromkeys(("", "--assert", "--require", "--expect", "--check", "--gate", "--pass-if"), EXPECTED),
+    **dict.fromkeys(
+        ("", "-m", "--metric", "--metrics", "--assert", "--require", "--expect", "--check", "--gate", "--pass-if"),
+        EXPECTED,
+    ),
     **dict.fromkeys(("--fail-if", "--fail-when"), FAILING),
 }
 COMPARED = re.compile(rf"([^-=<>\s][^=<>]*?)\s*([=<>])=?\s*({NUMBER})")

@@ -8,22 +8,35 @@ import shlex
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from typing import Any, TypeAlias
 
+from frame_metrics.command.columns_there import column_for
 from frame_metrics.command.commands import COMMANDS, options_of
 from frame_metrics.command.completed import completed, greatest_grade, with_whole_predictions
 from frame_metrics.command.filtered import FILTERS, filtered
 from frame_metrics.command.front import PROGRAM
-from frame_metrics.command.options import Option
+from frame_metrics.command.options import SHORT_FLAGS, Option
+from frame_metrics.command.other_names import GATE
+from frame_metrics.command.our_flags import first_file, known_flags, values_of, with_before, without
 from frame_metrics.command.trec_lines import in_trec
-from frame_metrics.command.whole import first_file, known_flags, line, values_of
+from frame_metrics.command.unknown_flags import with_flags_of_columns
+from frame_metrics.command.whole import line
 from frame_metrics.errors import FrameMetricsError
 from frame_metrics.metrics.names import plain_name
+from frame_metrics.roles.columns import ROLES
 
 # What messages without data offer: "pass", and flags with their values.
 OFFER = re.compile(r"\b(?:pass|add|(?:its|their) columns? with) (?=--)")
 FLAG = re.compile(r"(--[\w-]+)(?:[ =]('[^']*'|[^\s,;:'-][^\s,;:]*))?")
 PARTS = re.compile("([,=])")  # what is between the parts of an argument
+OTHER_METRIC = re.compile(
+    r"(?:there is no metric '(.+?)'; did you mean|(\S+) .*; if .* is the highest, ask for) (?:'([^']+)'|\"([^\"]+)\")"
+)
+OF_TWO = re.compile(r"has the values '([^']*)', '([^']*)', and nothing says which of them is relevant")
 TAIL = re.compile(r" (?:\| |2>|> |&& ).*$")  # what a shell does with the output
+NO_WAY = "--help has the options"  # the end of an error about a flag that none is like
+NO_WAY_ON = re.compile(rf"; [\w -]*{NO_WAY}$")
+EITHER = {"score": ("rank",), "label": ("grade",), "grade": ("label",)}  # roles of which one is enough
 MOST_MESSAGES = 6  # of one call
+KEPT = ("--qrels", "--metric", "--output", "--to", *GATE)  # options without which a call would be another
 # Words behind a flag that are no values.
 WORDS = {"FILE", "COLUMN", "SESSION", "NAME", "VALUE", "METRIC", "or", "to", "and", "if", "the", "as", "with"}
 
@@ -43,34 +56,74 @@ def with_lines(error: FrameMetricsError, arguments: Sequence[str], error_of: Err
     told = str(error).split("\n")
     if arguments[:1] == ["convert"] and len(told) == 1:
         told += in_trec(arguments[1:]).split("\n")[1:]
-    lines = [one for one in told if one.startswith(f"{PROGRAM} ")]
-    told = [one for one in told if one not in lines]
-    tried = [(_steps(one, further := list[str](), error_of), further) for one in lines or _lines(error, arguments)]
-    steps = [step for found, _ in tried for step in found]
+    pairs = [(one, before if before.endswith(":") else "") for one, before in with_before(told) if _is_command(one)]
+    told = [one for one in told if not _is_command(one) and one not in dict(pairs).values()]
+    pairs = pairs or [(one, "") for one in _spread(arguments) or _lines(error, arguments)]
+    tried = [(_running(one, further := list[str](), error_of), further, note) for one, note in pairs]
+    if not any(found for found, _, _ in tried):
+        messages = "\n".join([*told, *(one for _, further, _ in tried for one in further)])
+        tried += _shorter(pairs or [(shlex.join([PROGRAM, *arguments]), "")], messages, error_of)
+    ways = {found: note for found, _, note in reversed(tried) if found}
+    told = [NO_WAY_ON.sub("", one) if ways else one for one in told]
     # What one of several commands runs into is said if it is the way, or if there is none.
-    told += dict.fromkeys(one for found, further in tried if found or not steps for one in further if one not in told)
-    typed, values = shlex.join([PROGRAM, *arguments]), values_of(arguments)
-    steps += _to_judge(arguments)
+    told += dict.fromkeys(one for found, more, _ in tried if found or not ways for one in more if one not in told)
+    ways = dict.fromkeys(_to_judge(arguments), "") | ways
+    values = values_of(arguments)
     if {*FILTERS} & {*values}:  # each line without the rows would answer another question
-        parts = map(_parts, steps)
-        steps = [f"{filtered([PROGRAM, *one], first_file(one), values)}{tail}" for one, tail in parts if one]
-        steps = [one for one in steps if one.startswith("awk")]
-    return "\n".join([*told, *(one for one in dict.fromkeys(steps) if one and one != typed)])
+        ways = {rows: note for one, note in ways.items() if (rows := _of_rows(one, values))}
+    ways.pop(shlex.join([PROGRAM, *arguments]), None)
+    first, then = ("first", "then") if arguments[:1] == ["convert"] else ("either", "or")
+    for number, one in enumerate(reversed(ways)):
+        note = f"{(then if number else first) * (len(ways) > 1)} {ways[one]}".strip()
+        told += [*[f"{note.removesuffix(':')}:"] * bool(note), one]
+    return "\n".join(told)
 
 
-def _steps(whole: str, messages: list[str], error_of: ErrorOf) -> list[str]:
-    """Return the command that a command needs, with all ways out taken; none if it would fail all the same.
+def _is_command(text: str) -> bool:
+    return text.startswith(f"{PROGRAM} ")
+
+
+def _of_rows(whole: str, values: Mapping[str, str]) -> str:
+    """Return a command that reads only the rows that are asked for; "" if it cannot."""
+    command, tail = _parts(whole)
+    found = filtered([PROGRAM, *command], first_file(command), values)
+    return f"{found}{tail}" if found.startswith("awk") else ""
+
+
+def _shorter(
+    pairs: Sequence[tuple[str, str]], messages: str, error_of: ErrorOf
+) -> Iterator[tuple[str, list[str], str]]:
+    """Yield the first command that runs without one of its options, as ``with_lines`` tries it, and a note of that.
+
+    Only an option that the note above it names is left out, or one whose choice is unknown.
+    """
+    for whole, note in pairs:
+        command, tail = _parts(whole)
+        for flag in dict.fromkeys(one.partition("=")[0] for one in command if one.startswith("--")):
+            option = options_of(command[0]).get(flag[2:].replace("-", "_")) if command[0] in COMMANDS else None
+            wrong = flag in note.split() or f"argument {flag}: invalid choice" in messages
+            if option is None or flag in KEPT or not wrong:
+                continue
+            shorter, _ = without(command, [flag], switch=option.kind.switch)
+            if found := _running(_joined(shorter, tail), [], error_of):
+                left_out = shlex.join([one for one in command if one not in shorter])
+                yield found, [], f"{note.removesuffix(':')}{', ' * bool(note)}without {left_out}:"
+                return
+
+
+def _running(whole: str, messages: list[str], error_of: ErrorOf) -> str:
+    """Return the command that a command needs, with all ways out taken; "" if it would fail all the same.
 
     What it runs into is added to ``messages``.
     """
     command, tail = _parts(whole)
     checked = _checked(command, messages, error_of)
-    return [_joined(checked, tail)] if checked else []
+    return _joined(checked, tail) if checked else ""
 
 
 def _checked(command: list[str], messages: list[str], error_of: ErrorOf) -> list[str]:
     """Return a command in which the way out of each error that it would run into is taken; none if one has none."""
-    seen, command = list[str](), with_whole_predictions(command)
+    seen, command = list[str](), with_whole_predictions(with_flags_of_columns(command))
     while command and "-" not in command and len(seen) < MOST_MESSAGES:
         better = completed(command)
         if better != command and not error_of(better):
@@ -105,13 +158,31 @@ def _to_judge(arguments: Sequence[str]) -> list[str]:
     return [line("to-judge", [*files, "--max-grade", grade])] if grade else []
 
 
+def _spread(arguments: Sequence[str]) -> list[str]:
+    """Return the whole command in which columns without a flag have one; [] if there are none, or a metric is meant."""
+    if arguments[:1] == [] or arguments[0] not in COMMANDS:
+        return []
+    name, rest = known_flags(arguments[0], arguments[1:])
+    again = with_flags_of_columns([name, *rest])
+    return [] if again == [name, *rest] else [line(again[0], again[1:])]
+
+
 def _lines(error: FrameMetricsError, arguments: Sequence[str]) -> list[str]:
     """Return the whole commands in which the way out of an error is taken: several where one of some is meant."""
     if "\n" in str(error) or not arguments or arguments[0] not in COMMANDS:
         return []
     name, rest = known_flags(arguments[0], arguments[1:])
-    options = error.options or ({} if error.instead else _passed(str(error), name))
-    return [*_taken(options, error.instead, name, rest)] if options or error.instead else []
+    instead = error.instead or ({} if error.options else _other_metric(str(error)))
+    options = error.options or ({} if instead else _passed(str(error), name))
+    if found := OF_TWO.search(str(error)):
+        return [line(name, [*rest, "--positive", one]) for one in found.groups()]
+    return [*_taken(options, instead, name, rest)] if options or instead else []
+
+
+def _other_metric(message: str) -> dict[str, list[str]]:
+    """Return the metric that a message asks for in the place of another; {} for none."""
+    found = OTHER_METRIC.match(message)
+    return {found[1] or found[2]: [found[3] or found[4]]} if found else {}
 
 
 def _taken(
@@ -119,13 +190,17 @@ def _taken(
 ) -> Iterator[str]:
     """Yield a call with further options, and one after the other the words that may be meant for those of the call."""
     own, known = options_of(name), options_of(next(iter(instead.get(name, [name]))))
+    options = dict(
+        _by_values(one, rest) if value is ... and one in ROLES else (one, value) for one, value in options.items()
+    )
     values = {one: given for one, value in options.items() if (given := _value(one, value, rest)) != []}
     if not {*values} <= {*known} or ... in values.values():
         return
     gone = [own[one[:-1]] for one, few in instead.items() if not few and one.endswith("=") and one[:-1] in own]
-    named = _without(rest, [one.flag for one in gone if one.kind.switch], switch=True)[0]
-    named = _without(named, [one.flag for one in gone if not one.kind.switch])[0]
-    named, typed = _without(named, [known[one].flag for one in values])
+    named = without(rest, [one.flag for one in gone if one.kind.switch], switch=True)[0]
+    flags = [flag for one in gone if not one.kind.switch for flag in (one.flag, *SHORT_FLAGS.get(one.name, ()))]
+    named = without(named, flags)[0]
+    named, typed = without(named, [known[one].flag for one in values])
     added = [word for one, value in values.items() for word in _flags_of(known[one], value, typed)]
     pairs = {_word(one): [*map(_word, few)] or [""] for one, few in instead.items()}
     for at in range(max(map(len, pairs.values()), default=1)):
@@ -137,6 +212,17 @@ def _taken(
 def _word(text: str) -> str:
     """Return the flag of an option, as of by=; another word as it is."""
     return f"--{text[:-1].replace('_', '-')}" if text.endswith("=") else text
+
+
+def _by_values(role: str, rest: Sequence[str]) -> tuple[str, Any]:
+    """Return a role that is missing, or the other of two that may be, with the column that it likely has, else ...."""
+    holding = values_of(rest).get("--query-id", "") if role == "query" else ""
+    found = (
+        (one, column_for(one, rest, holding))
+        for one in (role, *EITHER.get(role, ()))
+        if one in ROLES.keys() - {"metric"}
+    )
+    return next(((one, column) for one, column in found if column), (role, ...))
 
 
 def _value(name: str, value: Any, rest: Sequence[str]) -> Any:
@@ -186,17 +272,3 @@ def _options_at(message: str, at: int, name: str) -> dict[str, Any]:
         if message[at - 1 : at] != " ":
             break
     return found
-
-
-def _without(arguments: Sequence[str], flags: Sequence[str], *, switch: bool = False) -> tuple[list[str], set[str]]:
-    """Return arguments without some flags and their values, if they have any, and the flags that were there."""
-    kept, there, left = list[str](), set[str](), iter(arguments)
-    for one in left:
-        flag, equals, _ = one.partition("=")
-        if flag not in flags:
-            kept += [] if flag.replace("--no-", "--", 1) in flags else [one]
-            continue
-        there.add(flag)
-        if not equals and not switch:
-            next(left, "")
-    return kept, there

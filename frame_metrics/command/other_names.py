@@ -47,7 +47,7 @@ LOWEST = Way("per-query, with the lowest first", "--sort value", "per-query")
 # Names that readers try first for several commands, or for one with more options, and what they may mean.
 TRIED = {
     **dict.fromkeys(("check", "verify"), (Way("audit, for the data", "", "audit"), AS_GATE)),
-    **dict.fromkeys(("assert", "guard", "quality-gate"), (AS_GATE,)),
+    **dict.fromkeys(("assert", "guard"), (AS_GATE,)),
     "gate": (
         AS_GATE._replace(
             text=f"{AS_GATE.text}, or against a log of before --fail-if-worse-than old.csv, whose --max-drop is the "
@@ -72,7 +72,7 @@ TRIED = {
         (Way("evaluate with --by, the column of segments", "", "evaluate", one_of=("--by",)),),
     ),
     **dict.fromkeys(
-        ("baseline", "save", "save-baseline", "snapshot"),
+        ("baseline", "save", "snapshot"),
         (
             Way(
                 "per-query, whose file a gate of evaluate reads later: evaluate new.csv with the same metric and "
@@ -93,7 +93,7 @@ TRIED = {
         TO_CHANGE._replace(text="change, for two periods, which takes the difference apart into mix and within"),
     ),
     **dict.fromkeys(
-        ("test", "significance", "sig-test", "ttest", "t-test", "pairwise", "versus", "vs", "wilcoxon", "mcnemar"),
+        ("test", "significance", "ttest", "pairwise", "versus", "vs", "wilcoxon", "mcnemar"),
         (TO_COMPARE, Way("ab-test, for arms with queries of their own", None, "ab-test"), AS_GATE),
     ),
     **dict.fromkeys(("drift", "shift", "stability"), (TO_CHANGE,)),
@@ -104,7 +104,7 @@ TRIED = {
     ),
     **dict.fromkeys(("iaa", "inter-annotator", "annotators"), (Way("agreement, of annotators", "", "agreement"),)),
     "show": (Way("explain, for one query", "--query-id {}", "explain"), Way("per-query, for all", None, "per-query")),
-    **dict.fromkeys(("worst", "failures", "hardest", "hard-queries", "worst-queries"), (LOWEST,)),
+    **dict.fromkeys(("worst", "failures", "hardest", "hard-queries"), (LOWEST,)),
     "losers": (Way("compare, with the queries that lost most first", WORST_QUERIES, "compare"),),
     "ctr": (Way("evaluate with the column of clicks as --label", "--metric ctr@10", "evaluate"),),
     "roc": (
@@ -127,7 +127,7 @@ TRIED = {
         Way("agreement, for a row per annotator, whose column is --annotator", None, "agreement"),
     ),
     **dict.fromkeys(
-        ("pool", "pooling", "judge-next", "next", "missing", "holes"),
+        ("pool", "pooling", "next", "missing", "holes"),
         (
             Way(
                 "to-judge: --n documents whose judgments help most, or with --way depth those that rank highest",
@@ -162,5 +162,3 @@ SAY_THE_SAME = {
     "--metric": ("-m", "--metrics", "--human", "--people", "--a"),
     "--split": ("--split",),
 }
-RATE_ALONE = "it reads a log, as a rate alone does not say how much the differences of queries spread"
-N_NEAREST = 3  # how many commands an unknown name is told

@@ -6,7 +6,8 @@ import re
 
 from frame_metrics.command.other_names import ANY, NUMBER, TWO, WHOLE, WORST_QUERIES, Way
 
-# Other names of options, where a command has none of that name; of several, the first that it has.
+# Other names of options, where a command has none of that name; of several, the first that it has. The usual names
+# of columns are those that roles declare.
 OTHER_FLAGS = {
     **dict.fromkeys(("--metrics", "--measure", "--measures", "--maximize", "--optimize", "--objective"), "--metric"),
     **dict.fromkeys(("--format", "--output-format"), "--to"),
@@ -18,18 +19,11 @@ OTHER_FLAGS = {
     **dict.fromkeys(("--freq", "--frequency", "--period", "--granularity", "--resolution"), "--every"),
     **{f"--{word}": f"--every {unit}" for word, unit in {"daily": "1d", "weekly": "1w", "monthly": "1mo"}.items()},
     **dict.fromkeys(("--variant", "--treatment"), "--arm"),
-    **dict.fromkeys(("--model", "--ranker", "--engine"), "--system"),
     **dict.fromkeys(("--unit", "--user", "--user-id"), "--cluster"),
     **dict.fromkeys(("--rater", "--coder"), "--annotator"),
     **dict.fromkeys(("--mde", "--delta"), "--detect"),
-    **dict.fromkeys(("--y-true", "--truth", "--actual", "--click", "--clicks", "--target"), "--label"),
-    **dict.fromkeys(("--y-score", "--y-prob", "--y-proba", "--prob", "--proba"), "--score"),
-    **dict.fromkeys(("--y-pred", "--pred", "--preds", "--prediction", "--predictions"), "--predicted"),
-    "--relevance": "--grade",
-    **dict.fromkeys(("--position", "--pos"), "--rank"),
-    **dict.fromkeys(("--rel-col", "--rel-column"), "--grade"),
-    "-s": "--score",
-    **dict.fromkeys(("--item", "--item-id", "--docid", "--doc-id", "--docno", "--document"), "--doc"),
+    "--truth": "--label",
+    **dict.fromkeys(("--y-proba", "-s"), "--score"),
     **dict.fromkeys(("--qid", "--queryid", "--query-id"), ("--query-id", "--query")),
     **dict.fromkeys(("--budget", "--limit", "--top", "-n"), "--n"),
     **dict.fromkeys(("--fail-below", "--fail-if-below", "--fail-if-under"), "--fail-under"),
@@ -152,10 +146,6 @@ RETIRED = {
     ),
     **dict.fromkeys(("min", "at-least"), Way("a gate is --fail-under", "--fail-under {}", value=NUMBER)),
     **dict.fromkeys(("max", "at-most"), Way("a gate is --fail-over", "--fail-over {}", value=NUMBER)),
-    **dict.fromkeys(
-        ("strategy", "binning"),
-        Way("bins of equal counts are --bins quantile, in the place of their number", value=ANY),
-    ),
     "baseline": SAVED,
     "fail-if-worse": Way(f"pass --fail-if-worse-than old.csv, {BASE}", "--fail-if-worse-than {}", value=ANY),
     **dict.fromkeys(("compare-to", "compare-with"), FIRST_OF_TWO),

@@ -11,6 +11,7 @@ import threading
 import traceback
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stderr
+from difflib import get_close_matches
 from io import StringIO
 from textwrap import fill as fill_lines
 from textwrap import wrap
@@ -34,17 +35,21 @@ from frame_metrics.command.front import (
     printed,
     quiet_pipe,
 )
-from frame_metrics.command.guesses import call_of_metric, meant, unknown_command, without_log
+from frame_metrics.command.guesses import call_of_metric, meant, unknown_command
 from frame_metrics.command.job import Job
 from frame_metrics.command.named_metrics import is_metric
-from frame_metrics.command.offered import with_lines
+from frame_metrics.command.offered import NO_WAY, with_lines
 from frame_metrics.command.other_names import TRIED
+from frame_metrics.command.our_flags import known_flags, values_of
+from frame_metrics.command.rates import print_size_of_rates
 from frame_metrics.command.texts import on_github, quoted, say, with_flags, with_words
 from frame_metrics.command.trec_lines import in_trec
-from frame_metrics.command.whole import known_flags, line, values_of, way_of
-from frame_metrics.errors import BadValueError, FrameMetricsError, import_needed, nearest
+from frame_metrics.command.unknown_flags import may_take
+from frame_metrics.command.whole import by_word, line, way_of
+from frame_metrics.errors import BadValueError, FrameMetricsError, import_needed
 
 LINE = 79  # characters of a line of help
+LIKE_FLAG = 0.8  # how alike a flag is spelled that was meant
 
 
 class _Parser(argparse.ArgumentParser):
@@ -69,22 +74,31 @@ class _Parser(argparse.ArgumentParser):
         meant_flags: dict[str, str] = {}
         for flag in dict.fromkeys(flags):
             name = flag.lstrip("-")
-            near = nearest(name, [one[2:] for one in self._option_string_actions if one.startswith("--")])
+            near = self._near(flag)
             its = [one for one in COMMANDS if name.replace("-", "_") in options_of(one)]
-            hint = f"did you mean --{near}?" if near else "--help has the options"
-            known = way_of(command, flag).text if command in COMMANDS else ""
+            hint = f"did you mean --{near}?" if near else NO_WAY
+            known = self._way(command, flag) if command in COMMANDS else ""
             way = known or (f"it is an option of {', '.join(its)}" if its else hint)
             way = f"the file is written ./{flag}" if os.path.isfile(flag) else way
             meant_flags |= {flag: f"--{near}"} if near and way == hint else {}
             lines.append(f"{f'{command}: ' * bool(command)}there is no option {flag}; {way}")
         whole = line(command, _replaced(self.arguments, meant_flags)) if command in COMMANDS else ""
-        lines += filter(None, [_of_rate(self.arguments)] if command == "sample-size" else [])
         return "\n".join([*lines, *filter(None, [whole])])
 
+    def _way(self, command: str, flag: str) -> str:
+        """Return what to do in the place of a flag, or of one of its words; "" if no table has it."""
+        if known := way_of(command, flag).text:
+            return known
+        word = by_word(command, flag, [values_of(self.arguments).get(flag, "")])
+        return way_of(command, word[0]).text if word else ""
 
-def _of_rate(arguments: Sequence[str]) -> str:
-    """Return what a call of sample-size without a file needs; "" if a file is named."""
-    return "" if any(one == "-" or os.path.exists(one) for one in arguments) else without_log(values_of(arguments))
+    def _near(self, flag: str) -> str | None:
+        """Return the flag that is spelled most alike, without its dashes, if it takes the value that was typed."""
+        flags = [one[2:] for one in self._option_string_actions if one.startswith("--")]
+        near = next(iter(get_close_matches(flag.lstrip("-").lower(), flags, 1, LIKE_FLAG)), None)
+        option = options_of(self.prog.removeprefix(PROGRAM).strip()).get(str(near).replace("-", "_"))
+        value = values_of(self.arguments).get(flag, "")
+        return near if option is None or may_take(option, value) else None
 
 
 def _replaced(arguments: Sequence[str], flags: Mapping[str, str]) -> list[str]:
@@ -179,6 +193,8 @@ def _command(arguments: list[str]) -> int:
         return _no_command(arguments)
     name, *rest = _without_dashes(arguments)
     name, rest = known_flags(name, rest)
+    if name == "sample-size" and print_size_of_rates(rest):
+        return OK
     asked = {*rest} & {"-h", "--help"} and name != "trec_eval"
     parser = _parser(name, rest, COMMON if asked and "--all" not in rest else None)
     if asked:
@@ -194,6 +210,8 @@ def _error_of(arguments: Sequence[str]) -> FrameMetricsError | None:
     name, *rest = arguments
     try:
         with redirect_stderr(StringIO()):
+            if name == "trec_eval":
+                return None
             Job(CommandLine(name, vars(_parser(name, rest).parse_intermixed_args(rest)))).check()
     except (FrameMetricsError, pl.exceptions.PolarsError, OSError) as error:
         return with_words(error, options_of(name))

@@ -13,6 +13,7 @@ import polars.selectors as cs
 
 from frame_metrics.command import reading
 from frame_metrics.command.call import FILE, OF_ANNOTATORS
+from frame_metrics.command.columns_there import likeness
 from frame_metrics.command.commands import options_of
 from frame_metrics.command.formats import OF_CELLS
 from frame_metrics.command.frames import Frames
@@ -102,9 +103,15 @@ def _column_as_metric(frames: Frames, error: UnknownNameError) -> UnknownNameErr
         there = frames.log.collect_schema().names() if odd else []
     except (FrameMetricsError, pl.exceptions.PolarsError, OSError):
         return error
-    column = next((name for name in odd if name in there and name not in NO_LABELS), None)
-    if column is None:
+    named = [name for one in odd for name in one.split(",") if name in there and name not in NO_LABELS]
+    if not named:
         return error
+    column, said_before = named[0], str(error)
+    if len(named) == len(frames.call.metrics) and (query := _of_single_rows(frames, named)):
+        flags = " ".join(f"--value {shlex.quote(one)}" for one in named)
+        told = f"{said_before}; as the means of columns of numbers, pass {flags} --query {shlex.quote(query)}"
+        gone: dict[str, list[str]] = {"metric=": [], **{one: [] for one in odd}}
+        return UnknownNameError(told).offering(gone, value=named, query=query)
     said = f"{error}{'.' * (str(error)[-1] not in '.?')}"
     if "by" in frames.call.roles:
         by = [*reading.each(frames.call.roles["by"]), column]
@@ -112,6 +119,19 @@ def _column_as_metric(frames: Frames, error: UnknownNameError) -> UnknownNameErr
         return UnknownNameError(f"{said} For segments of {column} too, pass {flags}").offering({column: ()}, by=by)
     way = f"The column is named --label {shlex.quote(column)}, beside a metric, as clicks or ctr@10."
     return UnknownNameError(f"{said} {way}").offering({column: ["ctr@10"]}, label=column)
+
+
+def _of_single_rows(frames: Frames, named: Sequence[str]) -> str:
+    """Return the query of a log of numbers, each of whose rows is a query; "" if rows are results of lists."""
+    roles, schema = frames.call.roles, frames.log.collect_schema()
+    played = {"rank", "score", "grade", "label", "doc"} & {*roles, *schema}
+    if "value" not in options_of(frames.call.name) or played or not all(schema[one].is_numeric() for one in named):
+        return ""
+    likely = reading.each(roles.get("query")) or [
+        one for one in schema if one == "query" or likeness("query", one) == 2
+    ]
+    rows = frames.log.select(likely).head(ROWS_OF_SEARCHES).collect()
+    return next((one for one in likely if not rows[one].is_duplicated().any()), "")
 
 
 def _other_query(frames: Frames) -> str:

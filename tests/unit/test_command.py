@@ -773,7 +773,8 @@ def test_settings_have_the_input_too(capsys: pytest.CaptureFixture[str]) -> None
             "there is no option --no-paired; --arm in the place of --system",
         ),
         (["report", "log.parquet", "--paired"], "there is no option --paired; --arm in the place of --system"),
-        (["evaluate", "log.parquet", "rr", "--nothing"], "there is no option --nothing; --help has the options"),
+        (["evaluate", "log.parquet", "rr", "--nothing"], "there is no option --nothing\n  | without --nothing:\n"),
+        (["evaluate", "none.parquet", "rr", "--nothing"], "there is no option --nothing; --help has the options"),
         (
             ["evaluate", "log.parquet", "rr", "--qury", "qid"],
             "evaluate: there is no option --qury; did you mean --query?",
@@ -997,7 +998,7 @@ def test_what_is_missing_is_named_in_its_place(
     )
     assert error(capsys, "evaluate", "run.csv", "rr", "--qrels", "qrels.csv") == (
         "frame-metrics: --qrels: the label or grade is missing; name its column with --label or --grade, one of "
-        "'query', 'doc', 'level'\n"
+        "'query', 'doc', 'level'\n  | frame-metrics evaluate run.csv rr --qrels qrels.csv --label level\n"
     )
     assert main(["evaluate", "run.csv", "rr", "--qrels", "qrels.csv", "--grade", "level"]) == 0
 

@@ -82,7 +82,7 @@ GUESSED = {
     "compare a.run b.run rr --delta 0.01": "--detect of sample-size, and the loss of a metric that is",
     "gate log.csv rr": "it is evaluate with a gate, as --fail-under ndcg@10=0.4, or against a log of before",
     "to-judge a.run --qrels q.txt --k 10": "--n is how many documents are printed, and a cutoff follows the name of",
-    "drfit log.csv": "the nearest are",
+    "drfit log.csv": "it is change, for two periods",
     "evaluate log.csv rr --delta 0.02": "the difference to detect is --detect of sample-size",
     "fuse a.run b.run": "rankings are not fused here; a run that another tool fused is read as any other",
     "test log.csv log.csv rr": "it is compare, for the same queries, or ab-test, for arms with queries of their own",
@@ -212,6 +212,7 @@ def test_other_words(call: str, capsys: pytest.CaptureFixture[str]) -> None:
 # Calls, and the whole command that their error ends with.
 WHOLE = {
     "log.csv": "evaluate log.csv ndcg@10",
+    "wide.csv": "evaluate wide.csv ndcg@10",
     "log.csv --groupby device": "evaluate log.csv --by device ndcg@10",
     "evaluate log.csv ndcg map --cutoff 3": "evaluate log.csv ndcg@3 map@3",
     "per-query log.csv rr --limit 2": "per-query log.csv rr | head -3",
@@ -336,6 +337,7 @@ def test_whole_commands(call: str, capsys: pytest.CaptureFixture[str]) -> None:
     judged = rows.select("query", "doc", "grade")
     write(pl.concat([judged.with_columns(who=pl.lit(who)) for who in ("x", "y")]), "who.csv")
     write(judged.with_columns(machine=pl.col("grade")), "both.csv")
+    write(rows.select("query", "doc", "score", "grade", tablet=pl.col("device") == "tablet"), "wide.csv")
     write(rows.select(qid="query", sim="score", relevance="grade"), "odd.csv")
     gaps = pl.when(pl.int_range(pl.len()) > 0).then(pl.col("grade"))
     write(judged.with_columns(machine=pl.col("grade"), grade=gaps), "gaps.csv")
@@ -386,6 +388,115 @@ def test_a_unit_that_differs_within_a_query_leads_to_the_column_of_searches(caps
     write(pl.read_csv("clicks.csv").rename({"rank": "position"}), "clicks.csv")  # which precision does not read
     *_, last = error(capsys, *call.replace("success", "precision").split()).splitlines()
     assert last.endswith(" precision --arm arm --cluster user --label clicked --query session")
+
+
+# Calls with flags or commands that no list has, the note above the command, and the command.
+BY_RULE = {
+    "curve cases.csv calibration --bins 5 --strategy quantile": (
+        "with --bins quantile (",
+        "curve cases.csv calibration --bins quantile",
+    ),
+    "evaluate log.csv rr --avg median": (
+        "with --average median (",
+        "evaluate log.csv rr --average median",
+    ),
+    "evaluate log.csv rr --wide": ("with --layout wide", "evaluate log.csv rr --layout wide"),
+    "evaluate log.csv rr --relevance-cut 1": ("with --rel 1 (", "evaluate log.csv rr --rel 1"),
+    "compare runs.csv rr --system run --confidence-level 0.9": (
+        "with --ci 0.9 (",
+        "compare runs.csv rr --system run --ci 0.9",
+    ),
+    "compare runs.csv rr --system run --adjust holm": (
+        "with --correction holm (",
+        "compare runs.csv rr --system run --correction holm",
+    ),
+    "compare runs.csv rr --system run --n-bootstrap 50": (
+        "intervals are --ci, and resamples --resamples",
+        "compare runs.csv rr --system run --ci 0.95 --resamples 50",
+    ),
+    "evaluate odd.csv rr --foo qid --bar sim --judged relevance": (
+        "with --query qid (",
+        "evaluate odd.csv rr --query qid --score sim --grade relevance",
+    ),
+    "evaluate log.csv rr --dimensions day,device": (
+        "with --by day --by device",
+        "evaluate log.csv rr --by day --by device",
+    ),
+    "evaluate log.csv rr --foo 3 --bar": ("without --foo 3, without --bar:", "evaluate log.csv rr"),
+    "evaluate log.csv rr --by device day": ("pass --by device --by day", "evaluate log.csv rr --by device --by day"),
+    "evaluate wide.csv rr --scores old new --grade grade": (
+        "there is no metric 'new'",
+        "evaluate wide.csv rr --score old --score new --grade grade",
+    ),
+    "compare wide.csv rr --baseline old --candidate new --grade grade": (
+        "with --score old --score new in the place of --candidate new:",
+        "compare wide.csv rr --baseline old --score old --score new --grade grade",
+    ),
+    "evaluate log.csv rr --floor-of rr=0.1": ("with --fail-under rr=0.1 (", "evaluate log.csv rr --fail-under rr=0.1"),
+    "evaluate --judged-by q.txt a.run rr": ("with --qrels q.txt (", "evaluate --qrels q.txt a.run rr"),
+    "evaluate log.csv rr --into x.csv": ("with --output x.csv (", "evaluate log.csv rr --output x.csv"),
+    "evaluate log.csv --from trec rr": ("without --from trec:", "evaluate log.csv rr"),
+    "gate log.csv -m rr>=0.1": ("it is evaluate with a gate", "evaluate log.csv --fail-under rr=0.1 rr"),
+    "explain terms.csv rr --query-id b": (
+        "name its column with --query",
+        "explain terms.csv rr --query-id b --query term",
+    ),
+    "leaderboard a.run b.run --qrels q.txt --sort-by rr": (
+        "no metric was asked for",
+        "leaderboard a.run b.run --qrels q.txt rr",
+    ),
+    "evaluate labels.csv accuracy": (
+        "nothing says which of them is relevant",
+        "evaluate labels.csv accuracy --positive pass",
+    ),
+    "trec q.txt a.run": ("did you mean 'trec_eval'?", "trec_eval q.txt a.run"),
+    "find-more a.run --qrels q.txt --way depth": (
+        "by its options it may be to-judge",
+        "to-judge a.run --qrels q.txt --way depth",
+    ),
+    "rank-eval log.csv rr": ("it is evaluate", "evaluate log.csv rr"),
+    "ab-test visits.csv --arm arm --metric bought --unit user": (
+        "as the means of columns of numbers, pass --value bought --query session",
+        "ab-test visits.csv --arm arm --cluster user --value bought --query session",
+    ),
+    "ab-test visits.csv --arm arm --metrics bought,paid --agg mean": (
+        "pass --value bought --value paid --query session",
+        "ab-test visits.csv --arm arm --value bought --value paid --query session",
+    ),
+    "classification-report teams.csv true_team guessed": (
+        "there is no metric 'true_team'",
+        "per-class teams.csv --metric precision --metric recall --metric f1 --label true_team --predicted guessed",
+    ),
+    "evaluate rated.csv err": (
+        "if 2 is the highest, ask for 'err(max_grade=2)'",
+        "evaluate rated.csv 'err(max_grade=2)'",
+    ),
+}
+
+
+@pytest.mark.parametrize("call", BY_RULE)
+def test_unknown_words_are_read_by_rule(call: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """Words, values and columns show what a flag or a command stands for, or that it is left out; the command runs."""
+    rows = named().rename({"docid": "doc"})
+    write(rows, "log.csv")
+    write(pl.concat([rows.with_columns(run=pl.lit(one)) for one in ("a", "b")]), "runs.csv")
+    write(rows.select(qid="query", sim="score", relevance="grade"), "odd.csv")
+    write(rows.select("query", "grade", old="score", new=-pl.col("score")), "wide.csv")
+    terms = {"term": list("aabb"), "score": [2.5, 1.5] * 2, "grade": [1, 0, 0, 1], "thing": list("xyxy")}
+    write(pl.DataFrame(terms), "terms.csv")
+    write(pl.DataFrame({"query": "q", "score": [3.5, 2.5, 1.5], "grade": [2, 0, 1]}), "rated.csv")
+    write(pl.DataFrame({"label": [0, 1, 1], "score": [0.2, 0.7, 0.1]}), "cases.csv")
+    write(pl.DataFrame({"label": ["pass", "fail"] * 2, "predicted": ["pass", "fail", "fail", "fail"]}), "labels.csv")
+    write(pl.DataFrame({"true_team": list("abcab"), "guessed": list("abcba")}), "teams.csv")
+    visits = {"session": list("stuv"), "user": list("wxyz"), "arm": list("ABAB"), "bought": [0, 1, 1, 0]}
+    write(pl.DataFrame(visits | {"paid": [0.0, 2.5, 3.5, 0.0]}), "visits.csv")
+    write_runs()
+    words, command = BY_RULE[call]
+    told = error(capsys, *call.split())
+    assert words in told
+    assert "--help" not in told
+    assert told.splitlines()[-1] == f"  | frame-metrics {command}"
+    assert main(shlex.split(command)) == 0
 
 
 # Calls that mean several commands, the flags that their lines have, and words of the error.
@@ -466,15 +577,26 @@ def test_all_steps_run(call: str, capsys: pytest.CaptureFixture[str]) -> None:
         assert main(shlex.split(line.partition(" | ")[0])[1:]) == 0, line
 
 
-@pytest.mark.parametrize("flags", ["--baseline 0.31 --mde 0.01 --alpha 0.05", "--baseline 0.31 --detect 0.01"])
-def test_a_rate_alone_needs_a_log(flags: str, capsys: pytest.CaptureFixture[str]) -> None:
-    """The error about numbers without a file says why a log is read, and how many users an online test of them needs.
+@pytest.mark.parametrize(
+    "flags",
+    ["--baseline 0.31 --mde 0.01 --alpha 0.05", "--baseline 0.31 --detect 0.01", "--rate=.31 --delta .01"],
+)
+def test_two_rates_need_no_log(flags: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """The size of an online test of two rates is printed, and a note says what it counts.
 
     By hand: (1.95996 + 0.84162)^2 (0.31 * 0.69 + 0.32 * 0.68) / 0.01^2 + 1.95996^2 / 4 = 33868.9.
     """
-    told = error(capsys, "sample-size", *flags.split(), "--power", "0.8")
-    assert "a rate alone does not say how much the differences of queries spread" in told
-    assert "33,869 users in each show 0.32 against 0.31 with a chance of 0.8, at the level 0.05" in told
+    assert main(["sample-size", *flags.split(), "--power", "0.8"]) == 0
+    told = capsys.readouterr()
+    assert read(told.out).row(0) == (0.31, 0.32, 0.01, 0.8, 0.95, 33_869)
+    assert "users in each of two arms, each counted once" in told.err
+
+
+def test_a_rate_without_a_difference_leads_on(capsys: pytest.CaptureFixture[str]) -> None:
+    """The error has a whole command of two rates."""
+    told = error(capsys, *["sample-size", "--baseline", "0.31", "--power", "0.8"])
+    *_, last = told.strip().split("of two rates alone: frame-metrics ")
+    assert main(last.split()) == 0
 
 
 @pytest.mark.parametrize("asked", [["--filter", "device=mobile"], ["--where", "device == 'mobile'"]])
@@ -582,3 +704,14 @@ def test_help_has_no_heading_without_options(capsys: pytest.CaptureFixture[str])
     """A command without gates has no heading of gates."""
     assert "\ngates:" not in out(capsys, "summary", "--help", "--all")
     assert "\ngates:" in out(capsys, "evaluate", "--help", "--all")
+
+
+def test_the_size_of_a_comparison_with_saved_numbers(capsys: pytest.CaptureFixture[str]) -> None:
+    """What the error about a single system advises is taken: the saved numbers are the other system."""
+    rows = named().rename({"docid": "doc"})
+    write(rows, "log.csv")
+    write(rows.with_columns(-pl.col("score")), "old.csv")
+    main(["per-query", "old.csv", "rr", "-o", "base.csv"])
+    call = "sample-size log.csv rr --detect 0.1"
+    assert "give what per-query wrote of another one, as --saved FILE" in error(capsys, *call.split())
+    assert read(out(capsys, *call.split(), "--saved", "base.csv"))["baseline"].to_list() == ["saved"]

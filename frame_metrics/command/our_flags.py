@@ -1,0 +1,162 @@
+"""Arguments in which other names of options are ours."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Container, Iterator, Mapping, Sequence
+
+from frame_metrics.command.columns_there import columns_in
+from frame_metrics.command.commands import options_of
+from frame_metrics.command.named_metrics import is_metric, with_gates
+from frame_metrics.command.options import Option
+from frame_metrics.command.other_names import Way
+from frame_metrics.command.other_options import OF_COLUMN, OF_FIRST, OF_SECOND, OTHER_FLAGS, RETIRED
+from frame_metrics.roles.roles import role_called
+
+OF_TWO_FILES = ("compare", "change", "sample-size")  # commands whose first file is the baseline
+SHARE = re.compile(r"0?\.\d+")  # a number that is no cutoff, but may be a threshold
+OF_GROUPS = {**dict.fromkeys(("compare", "leaderboard", "sample-size"), "--system"), "ab-test": "--arm"}
+NO_LEVEL = re.compile(r"$|-[^\d.]")  # what may stand behind --ci without its level
+OF_METRICS = ("-m", "--metric", "--metrics")
+TEXT = ("text", "txt", "plain")  # other names of the format of a table
+
+
+def known_flags(name: str, arguments: Sequence[str]) -> tuple[str, list[str]]:
+    """Return a command and its arguments, in which other names of options are ours; -q is the command per-query."""
+    found: list[str] = []
+    arguments = _each_metric(arguments)
+    arguments = _files_first(arguments) if name in OF_TWO_FILES else arguments
+    arguments = with_gates(arguments) if "fail_under" in options_of(name) else arguments
+    arguments = _with_query_id(arguments) if "query_id" in options_of(name) else arguments
+    for at, argument in enumerate(arguments):
+        flag, equals, value = argument.partition("=")
+        after = value if equals else next(iter(arguments[at + 1 :]), "")
+        if name == "evaluate" and flag == "-q" and not equals:
+            words = ["--query"] if after and after[0] != "-" and not is_input(after) else []
+            name = name if words else "per-query"
+        elif name == "evaluate" and flag == "--per-query":
+            name, words = "per-query", []
+        elif name == "to-judge" and argument.isdecimal() and not (found and found[-1][0] == "-"):
+            words = ["--n", argument]
+        elif argument in TEXT and found[-1:] in (["--to"], ["--format"]):
+            words = ["table"]
+        elif argument == "--ci" and "ci" in options_of(name) and (NO_LEVEL.match(after) or is_input(after)):
+            words = ["--ci=0.95"]
+        elif name in OF_GROUPS and OF_COLUMN.sub("", flag) == "--group":
+            words = [OF_GROUPS[name]]
+        else:
+            words = _ours(flag, options_of(name), after, arguments)
+        found += [*words[:-1], f"{words[-1]}={value}"] if equals and words else words
+    return name, found
+
+
+def _each_metric(arguments: Sequence[str]) -> list[str]:
+    """Return arguments in which metrics behind that of a flag have the flag too, so that they stay in order."""
+    found = list[str]()
+    for one in arguments:
+        behind = len(found) > 1 and found[-2] in OF_METRICS and is_metric(found[-1])
+        found += [found[-2], one] if behind and is_metric(one) and not os.path.exists(one) else [one]
+    return found
+
+
+def _with_query_id(arguments: Sequence[str]) -> list[str]:
+    """Return arguments in which --query is the value of a query, if another flag names the column of queries."""
+    flags = [one.partition("=") for one in arguments]
+    column = next((flag for flag, _, _ in flags if flag != "--query" and OF_COLUMN.sub("", flag) == "--query"), None)
+    if column is None:
+        return [*arguments]
+    ours = {column: "--query", "--query": "--query-id"}
+    return [f"{ours.get(flag, flag)}{equals}{value}" for flag, equals, value in flags]
+
+
+def _files_first(arguments: Sequence[str]) -> list[str]:
+    """Return arguments in which files that flags call the baseline, or the other one, are the inputs."""
+    first, second, rest, left = list[str](), list[str](), list[str](), [*arguments]
+    plain = {one for one, before in with_before(arguments) if before[:1] != "-"}
+    while left:
+        flag, equals, value = left.pop(0).partition("=")
+        value = value if equals else (left[:1] or [""])[0]
+        files = first if flag in OF_FIRST else second if flag in OF_SECOND else None
+        if files is None or value in plain or not os.path.isfile(value):
+            rest.append(f"{flag}{equals}{value * bool(equals)}")
+            continue
+        files.append(value)
+        left = left if equals else left[1:]
+    at = next((at for at, one in enumerate(rest) if not is_input(one) or is_metric(one)), len(rest))
+    return [*first, *rest[:at], *second, *rest[at:]]
+
+
+def without(arguments: Sequence[str], flags: Sequence[str], *, switch: bool = False) -> tuple[list[str], set[str]]:
+    """Return arguments without some flags and their values, if they have any, and the flags that were there."""
+    kept, there, left = list[str](), set[str](), iter(arguments)
+    for one in left:
+        flag, equals, _ = one.partition("=")
+        if flag not in flags:
+            kept += [] if flag.replace("--no-", "--", 1) in flags else [one]
+            continue
+        there.add(flag)
+        if not equals and not switch:
+            next(left, "")
+    return kept, there
+
+
+def values_of(arguments: Sequence[str]) -> dict[str, str]:
+    """Return what stands behind each argument, after an equals sign or as the next one."""
+    pairs = (one.partition("=") for one in arguments)
+    after = [*arguments[1:], ""]
+    return {flag: value if equals else next_one for (flag, equals, value), next_one in zip(pairs, after, strict=False)}
+
+
+def first_file(words: Sequence[str]) -> str:
+    """Return the first file behind the name of a command; "" if there is none."""
+    return next((one for one in words[1:] if os.path.isfile(one)), "")
+
+
+def with_before(arguments: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """Return pairs of each argument and the one before it, "" for the first."""
+    return zip(arguments, ["", *arguments], strict=False)
+
+
+def is_input(argument: str) -> bool:
+    """Return True for an argument that is an input, or a metric."""
+    return argument == "-" or os.path.exists(argument) or is_metric(argument)
+
+
+def _ours(flag: str, options: Mapping[str, Option], value: str, arguments: Sequence[str]) -> list[str]:
+    """Return our option, and its value if it has one, for another name; else the name as it is."""
+    plain = OF_COLUMN.sub("", flag.replace("_", "-").lower())
+    others = OTHER_FLAGS.get(flag.replace("_", "-").lower()) or OTHER_FLAGS.get(plain)
+    role = _role_of(plain[2:].replace("-", "_"), options, value, arguments) if flag[:1] == "-" else ""
+    if flag[:1] != "-" or (has_flag(flag, options) and not role):
+        return [flag]
+    known = [others] if isinstance(others, str) else [*(others or ())]
+    singular = [plain.rstrip("s")] if _way(plain[2:], value) is None else []
+    known += [*([f"--{role}"] * bool(role and singular)), plain, *singular]
+    known = ["--threshold", *known] if plain in ("--cutoff", "--at") and SHARE.fullmatch(value) else known
+    ours = next((one for one in known if has_flag(one.split(" ")[0], options)), flag)
+    return [flag] if ours == "--input" and not os.path.exists(value) else ours.split(" ")
+
+
+def _role_of(word: str, options: Mapping[str, Option], value: str, arguments: Sequence[str]) -> str:
+    """Return the role for whose columns a word is usual, if the value is a column; "" if no option of columns is."""
+    role, own = role_called(word) or role_called(word.rstrip("s")) or "", options.get(word)
+    of_columns = own is not None and "column" in f"{own.kind.metavar} {own.help}".lower()
+    return role if role in options and not of_columns and _is_column(value, arguments) else ""
+
+
+def _is_column(name: str, arguments: Sequence[str]) -> bool:
+    """Return True for a column of a file among arguments, or several with commas; for any if no file has columns."""
+    there = [column for one in arguments if os.path.isfile(one) for column in columns_in(one)]
+    return not there or {*name.split(",")} <= {*there}
+
+
+def has_flag(flag: str, options: Container[str]) -> bool:
+    """Return True for the flag of an option."""
+    return "_" not in flag and flag.startswith("--") and flag[2:].replace("-", "_") in options
+
+
+def _way(word: str, value: str) -> Way | None:
+    """Return the way out for a flag that was given a value that it is for."""
+    way = RETIRED.get(word)
+    return way if way and way.value and re.fullmatch(way.value, value) else None
