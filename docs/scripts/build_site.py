@@ -44,6 +44,8 @@ LINK = re.compile(r"(\]\(|^\[[^\]]+\]: |(?:src|srcset|href)=\")([^)\s\"#]*)")
 PICTURE = re.compile(
     r"""<picture>\s*<source [^>]*dark[^>]*srcset="([^"]*)">\s*<img src="([^"]*)"([^>]*)>\s*</picture>"""
 )
+DRAWN = re.compile(r"!\[([^]]*)\]\(([\w/.]*pictures/\w+)\.svg\)")
+NARROW = '<picture><source media="(max-width: 40rem)" srcset="{1}_narrow.svg"><img alt="{0}" src="{1}.svg"></picture>'
 FENCE = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
 TAB = re.compile(r"^\*\*(\w+)\*\*\n\n((?:```.*?^```\n\n?)+)", re.MULTILINE | re.DOTALL)
 
@@ -134,10 +136,17 @@ def page(path: Path) -> str:
         text = with_terms(FORMULA.sub(lambda line: line[1] + typeset(line[2], names), text), name)
 
     def change(part: str) -> str:
+        part = DRAWN.sub(lambda picture: for_both(path.parent, picture), part)
         linked = LINK.sub(lambda link: f"{link[1]}{moved(path, link[2])}", part)
         return with_words(PICTURE.sub(of_scheme, linked), name)
 
     return tabs(outside_code(text, change))
+
+
+def for_both(folder: Path, picture: re.Match[str]) -> str:
+    """A picture with the narrow one of phones, if there is one."""
+    narrow = (folder / f"{picture[2]}_narrow.svg").exists()
+    return NARROW.format(picture[1], picture[2]) if narrow else picture[0]
 
 
 def of_scheme(picture: re.Match[str]) -> str:

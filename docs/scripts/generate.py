@@ -12,6 +12,7 @@ import json
 import re
 import sys
 import textwrap
+from collections.abc import Iterator
 from contextlib import redirect_stdout
 from functools import cache
 from io import StringIO
@@ -24,6 +25,8 @@ from figures import ANY_MARK, filled, measured
 from frame_metrics import plot
 from frame_metrics.metrics.goals import ADVICE
 from frame_metrics.metrics.names import read_text
+from frame_metrics.plot.charts import for_phones
+from frame_metrics.report.pictures import WIDEST
 from front import front
 from metric_pages import pages, place
 from role_table import role_table
@@ -61,12 +64,23 @@ def main(arguments: list[str]) -> int:
         if "--check" not in arguments:
             path.parent.mkdir(exist_ok=True)
             path.write_text(wanted[path], encoding="utf-8")
-    old = [name for name, chart in charts().items() if is_old(picture_of(name), chart)]
-    for name in old:
-        print(f"{name}.svg is out of date" if "--check" in arguments else f"{name}.svg written")
-        if "--check" not in arguments:
-            picture_of(name).write_text(f"{plot.svg(charts()[name])}\n{said_of(charts()[name])}\n", encoding="utf-8")
-    return int("--check" in arguments and bool(stale or old))
+    old = False
+    for name, chart in each_picture():
+        if is_old(picture_of(name), chart):
+            old = True
+            print(f"{name}.svg is out of date" if "--check" in arguments else f"{name}.svg written")
+            if "--check" not in arguments:
+                picture_of(name).write_text(f"{plot.svg(chart)}\n{said_of(chart)}\n", encoding="utf-8")
+    return int("--check" in arguments and (bool(stale) or old))
+
+
+def each_picture() -> Iterator[tuple[str, Any]]:
+    """The charts of pictures.md, each that is too wide for a phone drawn once more, as reports do."""
+    for name, chart in charts().items():
+        yield name, chart
+        width = re.search(r'<svg[^>]* width="([\d.]+)"', picture_of(name).read_text(encoding="utf-8"))
+        if width and float(width[1]) > WIDEST:
+            yield f"{name}_narrow", for_phones(chart)
 
 
 @cache

@@ -25,8 +25,9 @@ GOOD, BAD, NEITHER = COLORS[0], COLORS[1], "#888888"
 FAINT = "#88888866"  # lines behind others
 LIMIT = 320  # the most pixels of a label
 WIDTH, HEIGHT = 420, 320
-LETTERS_OF_TITLE = 38  # letters of a line of the title of a chart on a phone
+LETTERS_OF_TITLE, LETTERS_OF_NOTE = 38, 48  # letters of a line of the title of a chart on a phone, and of a note
 WIDTH_ON_PHONE = 225  # the greatest width of a chart on a phone, beside the names on its axis
+OF_PARTS = {"labelLimit": WIDTH_ON_PHONE, "offset": 8}  # pixels there of the names of parts, and above a legend
 NAME_ON_PHONE = {"labelLimit": 110, "limit": 95}  # pixels of a name there: on an axis, and at the end of a line
 LINE = 13  # height of a line of text
 SIDE_OF_SMALL, USUAL_COLUMNS = 220, 3  # pixels of the longer side of a small multiple, and the usual number of columns
@@ -319,7 +320,10 @@ def for_phones(chart: Any) -> Any:
     spec = chart.to_dict(validate=False)
     title = spec.get("title", {})
     if isinstance(title, dict) and isinstance(title.get("text"), str):
-        title["text"] = textwrap.wrap(title["text"], LETTERS_OF_TITLE)
+        whole = title["text"].replace("(n = ", "(n\u00a0=\u00a0")  # on one line
+        title["text"] = [line.replace("\u00a0", " ") for line in textwrap.wrap(whole, LETTERS_OF_TITLE)]
+        notes = [line for note in title.get("subtitle", ()) for line in textwrap.wrap(note, LETTERS_OF_NOTE)]
+        title |= {"subtitle": notes} if notes else {}
     legend = {**spec.get("config", {}).get("legend", {}), "orient": "bottom"}
     spec["config"] = {**spec.get("config", {}), "legend": legend}
     _narrow(spec, 1.0)
@@ -353,5 +357,7 @@ def _narrow(part: Any, share: float, room: float = 0) -> None:
             one["value"] *= share
         if name == "y" and isinstance(one, dict) and isinstance(axis := one.get("axis"), dict):
             axis |= {mark: True for mark in ("labels", "ticks") if mark in axis}  # no part stands beside one with names
-        if name not in ("data", "datasets", "legend", "title"):
+        if name in ("header", "legend") and isinstance(one, dict):
+            one |= {mark: min(one[mark], most) for mark, most in OF_PARTS.items() if mark in one}
+        if name not in ("data", "datasets", "header", "legend", "title"):
             _narrow(one, share, room)

@@ -43,7 +43,7 @@ def calibration(
         {"x": x, "y": y} | colored(tidy.color, dashes=True),
         {"x": x, "y": y, "size": size, "tooltip": tips},
     )
-    layers, color = [diagonal(x, y), line_mark(tidy.color, opacity=0.6).encode(**channels)], channels["color"]
+    layers, color = [diagonal(x, y), line_mark(tidy.color, strokeWidth=1.5).encode(**channels)], channels["color"]
     if tidy.table["low"].count():
         low, high = axis_of("Y", "observed", positive, "low"), alt.Y2("high:Q")
         layers.append(alt.Chart().mark_rule(opacity=0.5, strokeWidth=2).encode(x=x, y=low, y2=high, color=color))

@@ -44,6 +44,18 @@ def test_code_is_left_as_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     assert site.page(page) == "[a](a.md#b)\n\n```text\n[a](docs/a.md)\n```\n\n[b](b.md)\n"
 
 
+def test_wide_pictures_have_a_narrow_one_for_phones() -> None:
+    """Each that is wider than a phone is drawn once more; the page shows one of both."""
+    pictures, text = ROOT / "docs" / "pictures", site.page(ROOT / "docs" / "pictures.md")
+    for path in pictures.glob("*.svg"):
+        width = float(path.read_text(encoding="utf-8").partition(' width="')[2].partition('"')[0])
+        narrow = f'<source media="(max-width: 40rem)" srcset="pictures/{path.stem}_narrow.svg"><img alt="'
+        drawn = f'src="pictures/{path.stem}.svg"' in text
+        assert not drawn or width > 400
+        assert drawn == (narrow in text)
+        assert width <= 400 or drawn or path.stem == "front"
+
+
 def test_blocks_below_words_in_bold_are_tabs() -> None:
     """Two words in bold with a block of code each become two tabs; other bold words stay."""
     text = "So:\n\n**pandas**\n\n```python\n>>> 1\n\n1\n```\n\n**polars**\n\n```python\n>>> 2\n```\n\n**Then** more.\n"

@@ -143,6 +143,29 @@ def test_names_beside_a_narrow_picture_are_longer_on_a_phone() -> None:
     assert pairs["width"] + pairs["layer"][0]["encoding"]["y"]["axis"]["labelLimit"] == 225 + 110
 
 
+def test_titles_notes_and_legends_on_a_phone() -> None:
+    """Lines fit, n stays with its number, names of parts are whole, and the legend is near to the picture."""
+    two = pl.concat(CASES.with_columns(model=pl.lit(name)) for name in "ab").irm(system="model")
+    spec = for_phones(two.plot.calibration(bins=2)).to_dict(validate=False)
+    assert "on the dashed line, scores are the shares that" in spec["title"]["subtitle"]
+    assert max(map(len, spec["title"]["subtitle"])) <= 48
+    roc = for_phones(two.plot.roc()).to_dict(validate=False)
+    assert [one["legend"]["offset"] for one in channels_with(roc, "legend")] == [8] * len(channels_with(roc, "legend"))
+    pairs = for_phones(RUNS.irm(system="system").plot.differences("rr", baseline="a")).to_dict(validate=False)
+    assert pairs["title"]["text"] == ["rr: differences (n = 2)"]
+    means = runs.compare("rr", baseline="a")
+    long = for_phones(plot.comparison(means.with_columns(baseline=pl.lit("x" * 20))))
+    assert long.to_dict(validate=False)["title"]["text"][-1].endswith("(n = 2)")
+    assert plot.metrics(runs.evaluate("rr")).padding["right"] > 10  # numbers in a wider font stay in the picture
+
+
+def channels_with(spec: Any, name: str) -> list[dict[str, Any]]:
+    """The channels of a specification that have a legend, or another part."""
+    inside = spec.values() if isinstance(spec, dict) else spec if isinstance(spec, list) else ()
+    own = [spec] if isinstance(spec, dict) and isinstance(spec.get(name), dict) and "field" in spec else []
+    return own + [found for one in inside for found in channels_with(one, name)]
+
+
 def test_precision_stands_over_recall() -> None:
     """The points of the curve are joined in their own order, and lines of equal F go through equal F."""
     chart = cases.plot.pr(f=[0.5])
