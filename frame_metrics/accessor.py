@@ -1064,6 +1064,7 @@ class IRM(Generic[Frame]):
         resamples: int = 1000,
         seed: int = 0,
         per_query: bool = False,
+        per_class: bool = False,
     ) -> Frame:
         """Compare systems on the same queries, or rows: their differences, with intervals and p-values.
 
@@ -1102,11 +1103,13 @@ class IRM(Generic[Frame]):
         permutations, resamples, seed : of the random draws; they are the same on every machine.
         per_query : whether to return the paired differences instead, the largest first in absolute value. Options of
             the difference of means are then refused: ``test``, ``correction``, ``over`` and ``ci``.
+        per_class : without a query, whether to compare each class against the rest, as the verb ``per_class`` measures
+            it. The p-values of all classes are corrected together.
 
         Returns
         -------
-        A frame of the caller's kind: by..., the system, baseline, metric, k, value, baseline_value, difference,
-        relative (difference / |baseline_value|), relative_low, relative_high (its interval, by the delta method; null
+        A frame of the caller's kind: by..., the system, baseline(, class), metric, k, value, baseline_value,
+        difference, relative (difference / |baseline_value|), relative_low, relative_high (by the delta method; null
         unless both means have the same sign), ci_low, ci_high, p_value, p_adjusted, effect_size (difference / its
         standard deviation over queries), wins, ties, losses, n, n_unpaired (queries that only one of the two answers),
         n_undefined, n_unanswered (queries that one or both do not answer), mde (the smallest difference that this
@@ -1286,6 +1289,7 @@ class IRM(Generic[Frame]):
         permutations: int = 10_000,
         resamples: int = 1000,
         seed: int = 0,
+        per_class: bool = False,
     ) -> Frame:
         """Compare the arms of an online test, whose units were assigned at random: differences, intervals, p-values.
 
@@ -1359,11 +1363,12 @@ class IRM(Generic[Frame]):
             to z's. Without a query what is made of shares of rows has Newcombe's, and other measures percentiles,
             by default.
         permutations, resamples, seed : of the random draws; they are the same on every machine.
+        per_class : as in ``compare``.
 
         Returns
         -------
-        A frame of the caller's kind: by..., the arm, baseline, metric, k, value, baseline_value, difference, relative
-        (difference / |baseline_value|), relative_low, relative_high (its interval; null unless both means have the same
+        A frame of the caller's kind: by..., the arm, baseline(, class), metric, k, value, baseline_value, difference,
+        relative (difference / |baseline_value|), relative_low, relative_high (null unless both means have the same
         sign), ci_low, ci_high, p_value, p_adjusted, effect_size (difference / standard deviation over the queries of an
         arm; null without a query), n and baseline_n (queries, or rows), n_units and baseline_n_units, n_shared (units
         in both arms), n_undefined (queries without a value of their own: of success@1 searches without a click, which
@@ -1433,6 +1438,7 @@ class IRM(Generic[Frame]):
         permutations: int = 10_000,
         resamples: int = 1000,
         seed: int = 0,
+        per_class: bool = False,
     ) -> Frame:
         """Compare periods, such as two weeks, each over its own queries: the change, with intervals and p-values.
 
@@ -1484,6 +1490,7 @@ class IRM(Generic[Frame]):
         ci : level of the interval of the difference, which is that of the test, as in ``ab_test``; with ``by``
             percentiles of resampled units, at the expanded level of so many. Units of both periods are drawn together.
         permutations, resamples, seed : of the random draws; they are the same on every machine.
+        per_class : as in ``compare``.
 
         Returns
         -------
@@ -1491,11 +1498,11 @@ class IRM(Generic[Frame]):
         baseline_share, value, baseline_value, change, from_mix and from_within, each with _low and _high, n,
         baseline_n and n_undefined (queries of both periods). A row for each pair of periods, segment or total, and
         metric.
-        Without, a frame of the caller's kind: the period, baseline, metric, k, value, baseline_value, difference,
-        relative, relative_low, relative_high, ci_low, ci_high, p_value, p_adjusted, effect_size, n and baseline_n
-        (queries, or rows), n_units and baseline_n_units, n_shared (units in both periods), n_undefined, n_unjudged and
-        baseline_n_unjudged (null of saved numbers), mde, test, n_tests, correction, split_note (what to know of the
-        units; null with saved numbers); each as ``ab_test`` returns it.
+        Without, a frame of the caller's kind: the period, baseline(, class), metric, k, value, baseline_value,
+        difference, relative, relative_low, relative_high, ci_low, ci_high, p_value, p_adjusted, effect_size, n,
+        baseline_n (queries, or rows), n_units and baseline_n_units, n_shared (units in both periods), n_undefined,
+        n_unjudged and baseline_n_unjudged (null of saved numbers), mde, test, n_tests, correction, split_note (what to
+        know of the units; null with saved numbers); each as ``ab_test`` returns it.
 
         Raises
         ------

@@ -108,10 +108,14 @@ _OF_QUERIES = (
     Exclusion("looks", " requires query=", "name the column of queries"),
     Exclusion("covariate strata", " requires query=", "name the column of queries"),
 )
+_NO_CLASSES = Exclusion(
+    "per_class", " compares classes of rows without a query", "leave it out, or pass query=None to pool the rows"
+)
 COMPARE = Verb(
     name="compare",
     excludes=(
         _EACH_QUERY,
+        Exclusion("per_class", " cannot be used with {other}", PASS_ONE, by="against"),
         Exclusion("against", " tests each system by itself", "pass baseline=None", by="baseline"),
         *_MARGIN,
     ),
@@ -124,7 +128,7 @@ COMPARE = Verb(
             unless={"baseline": "catalogue"},
             refuses=_ARMS_IN_PAIRS,
             tests=TESTS["queries"],
-            excludes=(_WITH_QUERY,),
+            excludes=(_WITH_QUERY, _NO_CLASSES),
         ),
         "proxies": role_rules(
             "proxies",
@@ -139,6 +143,7 @@ COMPARE = Verb(
                     "leave it out, or judge() without proxy=",
                 ),
                 _WITH_QUERY,
+                _NO_CLASSES,
             ),
         ),
         "rows": role_rules(
@@ -153,7 +158,7 @@ COMPARE = Verb(
             ),
         ),
         "numbers": role_rules(
-            "numbers", FOR_NUMBERS, refuses=_ARMS_IN_PAIRS, tests=TESTS["queries"], excludes=(_WITH_QUERY,)
+            "numbers", FOR_NUMBERS, refuses=_ARMS_IN_PAIRS, tests=TESTS["queries"], excludes=(_WITH_QUERY, _NO_CLASSES)
         ),
     },
 )
@@ -169,8 +174,10 @@ LEADERBOARD = Verb(
     },
 )
 _RULES_OF_ARMS = {
-    "queries": role_rules("queries", FOR_QUERIES, without="catalogue unanswered", tests=TESTS["arms"]),
-    "numbers": role_rules("numbers", FOR_NUMBERS, tests=TESTS["arms"]),
+    "queries": role_rules(
+        "queries", FOR_QUERIES, without="catalogue unanswered", tests=TESTS["arms"], excludes=(_NO_CLASSES,)
+    ),
+    "numbers": role_rules("numbers", FOR_NUMBERS, tests=TESTS["arms"], excludes=(_NO_CLASSES,)),
 }
 AB_TEST = Verb(
     name="ab_test",

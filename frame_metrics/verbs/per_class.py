@@ -12,11 +12,12 @@ import polars as pl
 from frame_metrics.answer import Answer
 from frame_metrics.data.cases import Cases
 from frame_metrics.errors import NotComputableError, check_choice, check_key_names, listed
-from frame_metrics.inputs import Array, FullConfusion, FullScores
+from frame_metrics.inputs import Array, FullScores
 from frame_metrics.inputs.records import record
 from frame_metrics.keys.groups import CellGroups, segments_of
 from frame_metrics.measuring import rows as pooled_rows
 from frame_metrics.measuring.decided import cases_read, in_caller_type, type_of_classes
+from frame_metrics.measuring.each_class import check_each_class
 from frame_metrics.measuring.resampled_rows import RowDraws
 from frame_metrics.measuring.results import (
     ENDS,
@@ -109,12 +110,8 @@ class Lines:
 def _by_class(cases: Cases, asked: Asked, averages: Averages, options: PerClassOptions) -> Lines:
     """Compute metrics for each class, and the averages over classes."""
     pooled_rows.check_cases(asked, cases, ())
-    for name, metric in asked:
-        if metric.input not in (FullConfusion, FullScores):
-            raise NotComputableError(f"{name} has one value for all classes together; use evaluate()")
+    check_each_class(asked, cases)
     inputs = pooled_rows.inputs_of(cases, segments_of(cases.cells), [metric for _, metric in asked])
-    if cases.binary and any(metric.input is FullScores for _, metric in asked):
-        raise NotComputableError("scores of two classes rank one of them; evaluate() has their metrics")
     several = replace(inputs, cases=replace(cases, binary=False))  # so that two classes are averaged like several
     if averages:
         pooled_rows.check_cases(asked, several.cases, averages)

@@ -79,6 +79,7 @@ CALLS: dict[str, Call] = {
     "compare": lambda irm, asked: irm.compare(*asked, **FEW),
     "leaderboard": lambda irm, asked: irm.leaderboard(*asked, permutations=20, resamples=20, ci=0.9),
     "compare with the majority": lambda irm, asked: irm.compare(*asked, against="majority", **FEW),
+    "compare of each class": lambda irm, asked: irm.compare("recall", per_class=True, **FEW),
     "ab_test": lambda irm, asked: of_arms(irm).ab_test(*asked, split="equal", **FEW),
     "change": lambda irm, asked: of_arms(irm).change(*asked, **FEW),
     "interleaving": lambda irm, asked: irm.interleaving(*asked, **FEW),

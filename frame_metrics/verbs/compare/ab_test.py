@@ -18,7 +18,7 @@ from frame_metrics.plan.plan import Plan
 from frame_metrics.plan.source import Source, answer_of
 from frame_metrics.verbs.compare.arm_rows import arm_rows_compared
 from frame_metrics.verbs.compare.arms import arms_compared, with_covariate
-from frame_metrics.verbs.compare.differences import columns_of, schema_of
+from frame_metrics.verbs.compare.differences import columns_of, keys_of_pairs, schema_of
 from frame_metrics.verbs.compare.mix import OF_PARTS, TOTAL_AND_METRIC, changes_by_part, schema_of_parts
 from frame_metrics.verbs.compare.options import ArmOptions, ChangeOptions, check_compared, kind_of_comparison
 from frame_metrics.verbs.compare.strata import with_strata
@@ -35,11 +35,9 @@ def ab_test(plan: Plan, metrics: Sequence[Metrics], options: ArmOptions | Change
     available = call.plan.available
     columns = with_covariate(call.columns, available, options.covariate)
     by_part = isinstance(options, ChangeOptions) and bool(options.by)
-    check_key_names(
-        columns.keys,
-        ("baseline", *((*TOTAL_AND_METRIC, *OF_PARTS) if by_part else ("metric", "k", *columns_of(options)))),
-    )
-    schema = schema_of_parts(columns, saved=options.saved) if by_part else schema_of(columns, options)
+    parts = ("baseline", *TOTAL_AND_METRIC, *OF_PARTS)
+    check_key_names(columns.keys, parts if by_part else (*keys_of_pairs(options), *columns_of(options)))
+    schema = schema_of_parts(columns, saved=options.saved) if by_part else schema_of(columns, options, call=call)
     call = replace(call, columns=with_strata(columns, available, options.strata))
     # Saved numbers are those of another arm, so their columns are read as those of one arm.
     of_queries = options.kind == "arms"

@@ -14,6 +14,8 @@ from frame_metrics.errors import NotComputableError, cut
 from frame_metrics.inputs import Array
 from frame_metrics.inputs.records import record
 from frame_metrics.keys.groups import CellGroups, segments_of
+from frame_metrics.measuring.decided import in_caller_type
+from frame_metrics.measuring.each_class import check_each_class, views_of_classes
 from frame_metrics.measuring.resampled_rows import RowDraws
 from frame_metrics.measuring.row_shares import ends_by_shares
 from frame_metrics.measuring.rows import SegmentValues, check_cases, inputs_of, one_metric
@@ -35,18 +37,30 @@ from frame_metrics.verbs.compare.splits import splits_of_rows
 def arm_rows_compared(source: Source, asked: Asked, options: CompareOptions) -> Answer:
     """Return the answer: a row for each segment, metric and pair of arms."""
     columns = source.call.columns
-    only_correctness = partial(are_row_shares, asked)
-    cases = read_cases(source.table, columns, source.call.conventions, only_correctness=only_correctness)
+    cases = read_cases(
+        source.table,
+        columns,
+        source.call.conventions,
+        named=options.per_class,
+        only_correctness=lambda: not options.per_class and are_row_shares(asked),
+    )
     check_cases(asked, cases)
-    lacks = [name for name, metric in asked if metric.slope_by_area is None or not cases.binary]
+    if options.per_class:
+        check_each_class(asked, cases)
+    binary = cases.binary or options.per_class
+    lacks = [name for name, metric in asked if metric.slope_by_area is None or not binary]
     if options.test == "delong" and lacks:
         raise NotComputableError(
             f"{lacks[0]} has no test by DeLong, which applies to roc_auc and gini of two classes; pass test='bootstrap'"
         )
-    arms = ArmRows.of(cases, asked, options)
-    pairs = pairs_among(arms.arms, options)
-    splits = splits_of_rows(source.table, columns, arms.segments, arms.arms, options)
-    return pairs_compared(asked, arms.segments, arms.arms, pairs, options, splits.with_split_columns(arms.rows))
+    views = views_of_classes(cases, [cases.rows], per_class=options.per_class)
+    each = [ArmRows.of(replace(view, rows=rows), asked, options) for view, (rows,) in views]
+    arms, segments = each[0].arms, each[0].segments
+    pairs = pairs_among(arms, options)
+    splits = splits_of_rows(source.table, columns, segments, arms, options)
+    compared = splits.with_split_columns(lambda segment, pair: [row for one in each for row in one.rows(segment, pair)])
+    classes = cases.classes if options.per_class else None
+    return in_caller_type(pairs_compared(asked, segments, arms, pairs, options, compared, classes=classes), source)
 
 
 @record

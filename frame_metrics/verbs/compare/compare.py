@@ -18,7 +18,7 @@ from frame_metrics.plan.source import Source, answer_of
 from frame_metrics.roles.list_columns import new_column_name
 from frame_metrics.roles.resolve import ROW
 from frame_metrics.stats.proxies import students_t
-from frame_metrics.verbs.compare.differences import columns_of, schema_of
+from frame_metrics.verbs.compare.differences import columns_of, keys_of_pairs, schema_of
 from frame_metrics.verbs.compare.options import CompareOptions, check_compared, kind_of_comparison
 from frame_metrics.verbs.compare.paired import pairing_function, pairs_tested, query_differences
 from frame_metrics.verbs.compare.proxied import proxied
@@ -37,7 +37,7 @@ def compare(plan: Plan, metrics: Sequence[Metrics], options: CompareOptions) -> 
     if kind == "proxies" and options.test != "z":
         students_t()  # so that an error about scipy comes before anything is read
     # Names of keys that per_query=False refuses are refused with per_query=True too.
-    check_key_names(call.columns.keys, ("baseline", "metric", "k", *columns_of(replace(options, per_query=False))))
+    check_key_names(call.columns.keys, (*keys_of_pairs(options), *columns_of(replace(options, per_query=False))))
     if kind != "rows":
         options = replace(options, test=options.test or next(iter(TESTS[kind])), by_default=options.test is None)
     paired = pairing_function(call, asked, options)
@@ -49,7 +49,7 @@ def compare(plan: Plan, metrics: Sequence[Metrics], options: CompareOptions) -> 
         return query_differences(pairing) if options.per_query else pairs_tested(pairing, options)
 
     by_document = kind == "rows" and options.against is None
-    schema = schema_of(call.columns, options)
+    schema = schema_of(call.columns, options, call=call)
     return answer_of(call, compute, schema, in_pieces=True, by_document=by_document)
 
 

@@ -13,10 +13,12 @@ from frame_metrics.answer import Answer
 from frame_metrics.backends.times import order_of_arms
 from frame_metrics.inputs import Array
 from frame_metrics.keys.groups import CellGroups
+from frame_metrics.measuring.decided import type_of_classes
 from frame_metrics.measuring.pairs import pair_systems
 from frame_metrics.measuring.results import UNANSWERED_COLUMN, float_column, integer_column, metric_columns
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.metrics.names import Asked
+from frame_metrics.plan.call import Call
 from frame_metrics.roles.columns import Columns
 from frame_metrics.stats.arms import drawn_relative_ends, freedom, relative
 from frame_metrics.stats.delong import around
@@ -58,6 +60,11 @@ PROXY_COLUMNS |= {"n_unpaired": pl.Int64, "n_undefined": pl.Int64} | UNANSWERED_
 CORRECTED = ("p_adjusted", "n_tests", "correction")
 
 
+def keys_of_pairs(options: CompareOptions) -> tuple[str, ...]:
+    """Return the columns behind the caller's keys that say what is compared."""
+    return "baseline", *(["class"] if options.per_class else []), "metric", "k"
+
+
 def columns_of(options: CompareOptions) -> dict[str, Any]:
     """Return the columns that are not keys, and their types."""
     if options.per_query:
@@ -79,11 +86,17 @@ def _with_margin(columns: dict[str, Any], options: CompareOptions) -> dict[str, 
 
 
 def schema_of(
-    columns: Columns, options: CompareOptions, result_columns: Mapping[str, Any] | None = None
+    columns: Columns,
+    options: CompareOptions,
+    result_columns: Mapping[str, Any] | None = None,
+    call: Call | None = None,
 ) -> Callable[[dict[str, Any]], dict[str, Any]]:
     """Return a function from the types of the frame's columns to the types of the result's columns.
 
-    ``result_columns``: the columns that are not keys; None for those of ``compare``.
+    Parameters
+    ----------
+    result_columns : the columns that are not keys; None for those of ``compare``.
+    call : that of a comparison of classes.
     """
     queries = columns.query if options.per_query else ()
     keys = (*columns.segments, *queries, *([columns.side] if columns.side else []))
@@ -91,7 +104,9 @@ def schema_of(
 
     def schema(types: dict[str, Any]) -> dict[str, Any]:
         baseline = pl.String if named else types[str(columns.side)]
-        first = {name: types[name] for name in keys} | {"baseline": baseline, "metric": pl.String, "k": pl.Int64}
+        first = {name: types[name] for name in keys} | {"baseline": baseline}
+        first |= {} if call is None or not options.per_class else {"class": type_of_classes(types, call)}
+        first |= {"metric": pl.String, "k": pl.Int64}
         return first | (columns_of(options) if result_columns is None else dict(result_columns))
 
     return schema
@@ -103,12 +118,15 @@ def numbers_of_rows(n: int, metrics: int, pairs: int, each: int = 1) -> tuple[Ar
     return at // (metrics * pairs), at // pairs % metrics, at % pairs
 
 
-def tabled(rows: Sequence[Row], metrics: int, pairs: int, options: CompareOptions) -> dict[str, pl.Series]:
+def tabled(
+    rows: Sequence[Row], metrics: int, pairs: int, options: CompareOptions, classes: int = 1
+) -> dict[str, pl.Series]:
     """Return rows as columns, with corrected p-values; a value that a row does not have is null.
 
-    The rows are by segment, then metric, then pair of systems.
+    The rows are by segment, then class, then metric, then pair of systems; those of all classes are corrected together.
     """
-    segment, metric, _ = numbers_of_rows(len(rows), metrics, pairs)
+    segment, place, _ = numbers_of_rows(len(rows), classes * metrics, pairs)
+    metric = place % metrics
     family = segment * metrics + metric if options.over == "metric" else np.zeros(len(rows), np.int64)
     schema = columns_of(options)
     known = {name: np.array([row.get(name, np.nan) for row in rows]) for name in schema if schema[name] != pl.String}
@@ -117,7 +135,7 @@ def tabled(rows: Sequence[Row], metrics: int, pairs: int, options: CompareOption
     columns = {name: float_column(values).cast(schema[name]) for name, values in known.items()}
     columns |= corrected(columns["p_value"], family, options.corrected_by, columns.get("p_adjusted"))
     if options.margin is not None:
-        columns |= corrected_for_candidates(columns, segment * metrics + metric, options.corrected_by)
+        columns |= corrected_for_candidates(columns, segment * classes * metrics + place, options.corrected_by)
     texts = [name for name, kind in schema.items() if kind == pl.String and name not in columns]
     columns |= {name: pl.Series([row.get(name) for row in rows], dtype=pl.String) for name in texts}
     return {name: columns[name] for name in schema}
@@ -252,16 +270,21 @@ def pairs_compared(
     options: CompareOptions,
     compared: Callable[[int, Pair], list[Row]],
     saved: str | None = None,
+    classes: pl.Series | None = None,
 ) -> Answer:
     """Compare pairs of systems; ``compared`` returns the rows of a segment and pair, by metric.
 
-    ``saved``: the name of a baseline that is not among the systems.
+    Parameters
+    ----------
+    saved : the name of a baseline that is not among the systems.
+    classes : if each is compared by itself; ``compared`` returns the rows by class, then metric.
     """
-    rows = sorted_rows(len(segments), pairs, compared)
-    columns = tabled(rows, len(asked), len(pairs), options)
-    return answer_with(
-        columns, numbers_of_rows(len(rows), len(asked), len(pairs)), asked, segments, systems, pairs, saved
-    )
+    rows, k = sorted_rows(len(segments), pairs, compared), 1 if classes is None else len(classes)
+    columns = tabled(rows, len(asked), len(pairs), options, k)
+    segment, place, pair = numbers_of_rows(len(rows), k * len(asked), len(pairs))
+    if classes is not None:
+        columns = {"class": classes.gather(place // len(asked))} | columns
+    return answer_with(columns, (segment, place % len(asked), pair), asked, segments, systems, pairs, saved)
 
 
 def answer_with(
@@ -288,7 +311,9 @@ def answer_with(
         )
     (column,) = systems.keys
     keys["baseline"] = systems.key_rows(base[pair])[column]
-    return Answer(keys, metric_columns(asked, metric) | dict(columns), {"baseline": column}, segments.cells.key_table)
+    first = {name: columns[name] for name in ("class",) if name in columns}
+    table = segments.cells.key_table
+    return Answer(keys, first | metric_columns(asked, metric) | dict(columns), {"baseline": column}, table)
 
 
 def corrected_for_candidates(

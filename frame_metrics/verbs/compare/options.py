@@ -89,6 +89,7 @@ class CompareOptions(IntervalOptions):
     first_look: int | None = None
     permutations: int = 10_000
     per_query: bool = False
+    per_class: bool = False
     margin: Any = None
     kind: ComparisonKind = "queries"  # the kind of comparison; it is set once the columns are known
     by_default: bool = False  # whether the test is the default one; it is set with the test
@@ -107,6 +108,7 @@ class CompareOptions(IntervalOptions):
             if getattr(self, name) is not None or name not in OPTIONAL:
                 check_choice(name, getattr(self, name), get_args(choices))
         check_bool("per_query", self.per_query)
+        check_bool("per_class", self.per_class)
         super().__post_init__()
         check_whole("permutations", self.permutations, 1)
         check_whole("first_look", MIN_FIRST_LOOK if self.first_look is None else self.first_look, MIN_FIRST_LOOK)

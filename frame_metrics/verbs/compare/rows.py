@@ -16,6 +16,8 @@ from frame_metrics.inputs import Array, Classes, FullConfusion, FullScores, rati
 from frame_metrics.inputs.records import record
 from frame_metrics.inputs.scores import LEVELS_AT_ONCE
 from frame_metrics.keys.groups import CellGroups
+from frame_metrics.measuring.decided import in_caller_type
+from frame_metrics.measuring.each_class import check_each_class, views_of_classes
 from frame_metrics.measuring.resampled_rows import RowDraws, columns_read
 from frame_metrics.measuring.results import metric_columns
 from frame_metrics.measuring.rows import Inputs, check_cases, input_of, inputs_of, one_metric
@@ -58,12 +60,15 @@ def rows_compared(source: Source, asked: Asked, options: CompareOptions) -> Answ
         source.table,
         columns,
         conventions,
+        named=options.per_class,
         keep_row_numbers=True,
         only_correctness=lambda: _only_correct(asked, options),
     )
     check_cases(asked, cases)
     if options.against is not None:
         return _against(cases, asked, options)
+    if options.per_class:
+        check_each_class(asked, cases)
     by_document = paired_rows(cases, source.table)
     pairs = pairs_among(by_document.systems, options)
 
@@ -73,15 +78,21 @@ def rows_compared(source: Source, asked: Asked, options: CompareOptions) -> Answ
         names = [cut(str(by_document.systems.text(system))) for system in pair]
         # With segments, averages over different classes give a null difference; without, an error that names both.
         named = [] if by_document.segments.keys else names
-        comparison = RowComparison(_stacked(cases, rows, asked), options, int(pair[0] > pair[1]), named)
-        return [row | {"n_unpaired": n_unpaired} for row in comparison.result_rows(asked)]
+        views = views_of_classes(cases, rows, per_class=options.per_class)
+        return [
+            row | {"n_unpaired": n_unpaired}
+            for view in views
+            for row in RowComparison(_stacked(*view, asked), options, int(pair[0] > pair[1]), named).result_rows(asked)
+        ]
 
-    return pairs_compared(asked, by_document.segments, by_document.systems, pairs, options, compared)
+    classes = cases.classes if options.per_class else None
+    each = asked, by_document.segments, by_document.systems, pairs, options, compared
+    return in_caller_type(pairs_compared(*each, classes=classes), source)
 
 
 def _only_correct(asked: Asked, options: CompareOptions) -> bool:
     """Return True if all that metrics read is whether predictions are right or wrong."""
-    return options.against is None and are_row_shares(asked)
+    return options.against is None and not options.per_class and are_row_shares(asked)
 
 
 def _against(cases: Cases, asked: Asked, options: CompareOptions) -> Answer:
