@@ -432,7 +432,10 @@ def names_at_ends(last: pl.DataFrame, x: Any, y: Any, metric: Metric, color: Any
     place = str(x.shorthand).partition(":")[0]
     ends = last.select("color", pl.col(place).max(), height=pl.Series(without_overlap(heights, span * LINE / high)))
     named = alt.Chart(values(ends))
-    text, dot = named.mark_text(align="left", dx=17, limit=LIMIT), named.mark_point(filled=True, size=40, xOffset=11)
+    text, dot = (
+        named.mark_text(align="left", dx=17, limit=LIMIT),
+        named.mark_point(filled=True, size=40, xOffset=11, opacity=1),
+    )
     height = y.copy()
     height.shorthand = "height:Q"
     return alt.layer(dot.encode(x=x, y=height, color=color), text.encode(x=x, y=height, text=alt.Text("color:N")))

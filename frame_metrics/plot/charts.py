@@ -326,21 +326,22 @@ def for_phones(chart: Any) -> Any:
         title |= {"subtitle": notes} if notes else {}
     legend = {**spec.get("config", {}).get("legend", {}), "orient": "bottom"}
     spec["config"] = {**spec.get("config", {}), "legend": legend}
-    _narrow(spec, 1.0)
+    _narrow(spec, 1.0, longer="padding" not in spec)  # else numbers stand beside, and need the room
     return alt.Chart.from_dict(spec, validate=False)
 
 
-def _narrow(part: Any, share: float, room: float = 0) -> None:
+def _narrow(part: Any, share: float, room: float = 0, *, longer: bool) -> None:
     """Make a part of a specification narrower.
 
     Parameters
     ----------
     share : its new width by the old one.
-    room : pixels by which it is narrower than it may be, so that its names may be longer.
+    room : pixels by which it is narrower than it may be.
+    longer : True if its names may be longer by that.
     """
     if isinstance(part, list):
         for one in part:
-            _narrow(one, share, room)
+            _narrow(one, share, room, longer=longer)
     if not isinstance(part, dict):
         return
     if isinstance(width := part.get("width"), int | float):
@@ -349,7 +350,7 @@ def _narrow(part: Any, share: float, room: float = 0) -> None:
     if "hconcat" in part:
         part["vconcat"] = part.pop("hconcat")
     part |= {"columns": 1} if "columns" in part and {*part} & {"concat", "facet"} else {}
-    part |= {name: min(part[name], most + room) for name, most in NAME_ON_PHONE.items() if name in part}
+    part |= {name: min(part[name], most + room * longer) for name, most in NAME_ON_PHONE.items() if name in part}
     if "labelAngle" in part and isinstance(labels := part.get("values"), list):
         part["values"] = labels[:: math.ceil(1 / share)]
     for name, one in part.items():
@@ -360,4 +361,4 @@ def _narrow(part: Any, share: float, room: float = 0) -> None:
         if name in ("header", "legend") and isinstance(one, dict):
             one |= {mark: min(one[mark], most) for mark, most in OF_PARTS.items() if mark in one}
         if name not in ("data", "datasets", "header", "legend", "title"):
-            _narrow(one, share, room)
+            _narrow(one, share, room, longer=longer)

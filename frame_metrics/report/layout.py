@@ -34,9 +34,9 @@ from frame_metrics.report.result_tables import (
     has_several_averages,
     informative_note,
     long_table,
+    metrics_note,
     wide_table,
 )
-from frame_metrics.report.words import metric_words
 
 SEVERITIES = ("error", "warning", "info", "fact")
 SEVERITY_WORDS = {"info": "note"}  # words for severities
@@ -127,7 +127,7 @@ def _results(content: Content, pictures: Mapping[str, Picture]) -> Iterator[Bloc
     drawn = [*drawn_of(pictures, "over time" if "over time" in pictures else first)]
     folded = drawn if len(some) < len(content.results) and "leaderboard" in pictures else []  # it shows the best, too
     yield from drawn if not folded else []
-    made = replace(made, notes=[*made.notes, *_explained(content)])
+    made = replace(made, notes=[*made.notes, *metrics_note(content)])
     yield made if len(some) == len(content.results) else _short(made)
     if len(some) < len(content.results):
         every = wide_table(content, content.results, keys, "The metrics")
@@ -137,13 +137,6 @@ def _results(content: Content, pictures: Mapping[str, Picture]) -> Iterator[Bloc
         labels = [*keys, *(["average"] if has_several_averages(of) else [])]
         title = CALLED[EFFECTIVE].capitalize()
         yield Fold(Cell(title), [crossed_table(content, of, labels, "metric", f"{title}: {informative_note(content)}")])
-
-
-def _explained(content: Content) -> list[str]:
-    """Return a note of what each metric is, by the first line of its docstring; no note of one without."""
-    found = {name: metric_words(metric, clicks=content.clicks) for name, metric in content.asked}
-    words = "; ".join(f"{name}: {text}" for name, text in found.items() if text)
-    return [f"{words}."] if words else []
 
 
 def _foremost(content: Content, frame: pl.DataFrame) -> pl.DataFrame:

@@ -13,7 +13,7 @@ from frame_metrics.backends.times import ordered_distinct
 from frame_metrics.report.cells import BEST, best_cells, cell_of, counted, number_text, plain_text, table_of
 from frame_metrics.report.chosen_rows import foremost
 from frame_metrics.report.content import Content
-from frame_metrics.report.words import MACHINE, PEOPLE
+from frame_metrics.report.words import MACHINE, PEOPLE, metric_words
 
 TABLE_ROWS = 200  # the most rows shown of a table of segments or of differences
 LONGEST_CELL = 160  # the most letters of a text in a table
@@ -61,6 +61,15 @@ def long_table(content: Content) -> Table:
     made = table_of(results, caption=f"The metrics{_over(content, results)}", only=only, called=CALLED)
     notes = [f"{CALLED[name].capitalize()}: {informative_note(content)}." for name in weighted]
     return replace(made, notes=[*made.notes, *notes])
+
+
+def metrics_note(content: Content) -> list[str]:
+    """Return a note of what each metric is, by the first line of its docstring; no note of one without."""
+    found = {
+        name: metric_words(metric, clicks=content.clicks, rows=not content.query) for name, metric in content.asked
+    }
+    words = "; ".join(f"{name}: {text}" for name, text in found.items() if text)
+    return [f"{words}."] if words else []
 
 
 def _averaged(metric: str, average: str | None, results: pl.DataFrame) -> str:

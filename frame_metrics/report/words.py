@@ -114,13 +114,20 @@ def no_more(number: float) -> str:
     return signed_text(math.copysign(whole / 10**digits, number)) if whole else ""
 
 
-def metric_words(metric: Metric, *, clicks: bool) -> str:
-    """Return the first line of a metric's docstring, with its cutoff; ``clicks``: whether relevant means clicked."""
+def metric_words(metric: Metric, *, clicks: bool, rows: bool) -> str:
+    """Return the first line of a metric's docstring, with its cutoff.
+
+    Parameters
+    ----------
+    clicks : True if relevant means clicked.
+    rows : True if decisions are about rows, and not about the documents of a query.
+    """
     text = metric.doc.partition("\n")[0].rstrip(".")
     k = "" if metric.k is None else f" up to rank {metric.k}"
     text = re.sub(r"(, 0 past| at ranks up to| of the first) (the cutoff|k\b)( documents)?", k, text)
     if clicks:
         text = re.sub("relevant document(s?)", r"clicked result\1", text).replace("relevant", "clicked")
+    text = text.replace("documents", "results" if clicks else "rows") if clicks or rows else text
     return text[:1].lower() + text[1:]
 
 

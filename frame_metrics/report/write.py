@@ -189,9 +189,15 @@ def as_html(content: Content, jinja: Any) -> str:
             style=style,
             script=script,
             in_html=in_html,
+            unbroken=unbroken,
             script_hash=digest,
         )
     )
+
+
+def unbroken(text: str) -> str:
+    """Return a sentence in which a line does not end before "%", or within "p < 0.001"."""
+    return re.sub(r"(?<=\d) (?=%)|(?<=\bp) (?=[<=] )|(?<=\bp [<=]) (?=\d)", "\u00a0", text)
 
 
 def as_markdown(content: Content) -> str:

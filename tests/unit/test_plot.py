@@ -156,7 +156,9 @@ def test_titles_notes_and_legends_on_a_phone() -> None:
     means = runs.compare("rr", baseline="a")
     long = for_phones(plot.comparison(means.with_columns(baseline=pl.lit("x" * 20))))
     assert long.to_dict(validate=False)["title"]["text"][-1].endswith("(n = 2)")
-    assert plot.metrics(runs.evaluate("rr")).padding["right"] > 10  # numbers in a wider font stay in the picture
+    chart = plot.metrics(runs.evaluate("rr").with_columns(system=pl.lit("x" * 60)))
+    assert chart.padding["right"] > 10  # numbers in a wider font stay in the picture
+    assert '"labelLimit": 110' in json.dumps(for_phones(chart).to_dict(validate=False))  # the numbers need the room
 
 
 def channels_with(spec: Any, name: str) -> list[dict[str, Any]]:

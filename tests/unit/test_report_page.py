@@ -19,6 +19,7 @@ import polars as pl
 import pytest
 
 from frame_metrics import IRM, BadValueError, FrameMetricsError, plot
+from frame_metrics.report.write import unbroken
 from helpers import ROOT, as_kind, as_polars, error, frame, made_classes, made_log
 from inside import few_pairs_together, for_phones, most_rows_of_a_report
 from unit.test_report_tables import HOSTILE, SHOWN, of_markdown
@@ -473,7 +474,7 @@ def test_pictures_have_letters_of_nine_pixels_on_a_phone() -> None:
     figure = text[text.index("<figure>") : text.index("</figure>")]
     kinds = re.findall(r'<svg class="(\w+)"[^>]* viewBox="0 0 (\d+)', figure)
     assert [kind for kind, _ in kinds] == ["wide", "narrow"]
-    shown = 390 - 2 * 0.9 * 16  # beside the margins of the page
+    shown = 390 - 2 * 14  # beside the margins of the page
     assert 10 * shown / int(kinds[1][1]) >= 9
     dates = [len(re.findall(r">2026-\d\d-\d\d<", svg)) for svg in figure.split("<svg")[1:]]
     assert dates == [8, 3]
@@ -581,6 +582,16 @@ def test_metrics_are_explained_by_their_docstrings() -> None:
     clicks = pl.DataFrame({"query": [1, 1, 2, 2], "rank": [1, 2, 1, 2], "label": [0, 1, 1, 0]}).irm()
     page = clicks.report(ci=None, format="md")
     assert "success: presence of a clicked result; rr: reciprocal rank of the first clicked result." in page
+    page = made_classes().irm.report(metrics=["accuracy"], ci=None, format="md")
+    assert "\naccuracy: share of all rows with a right decision." in page
+
+
+def test_lines_do_not_end_within_a_number() -> None:
+    """A percent sign stays with its number, and a p-value with its name."""
+    text = page()[0].partition('<section aria-labelledby="summary"')[2].partition("</section>")[0]
+    assert "95\u00a0% interval" in text
+    assert " %" not in text
+    assert unbroken("sure (p < 0.001), p = 0.02") == "sure (p\u00a0<\u00a00.001), p\u00a0=\u00a00.02"
 
 
 def test_numbers_of_arms_are_those_of_each() -> None:
@@ -594,7 +605,7 @@ def test_a_head_without_a_table_is_not_printed() -> None:
     """A section of closed folds has nothing on paper; short tables stay whole, and a head has its picture."""
     style = page()[0].partition("@media print")[2].partition("</style>")[0]
     assert "section:not(:has(> :not(h2, details:not([open]))))" in style
-    assert "table:not(:has(tr:nth-child(16))) { break-inside: avoid; }" in style
+    assert "table:not(:has(tr:nth-child(16))), .notes { break-inside: avoid; }" in style
 
 
 def test_markdown_has_the_same_numbers() -> None:
