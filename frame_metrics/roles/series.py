@@ -15,6 +15,7 @@ from frame_metrics.inputs.rows import EXACT, hash_of_text
 from frame_metrics.roles.scale import KINDS, Scale, kind_of_word
 
 DROP_OR_NULL = "drop them, or make them null"
+ROUND = "round them to 15 digits, as ties"
 NULL_IF_NOT_RETRIEVED = "drop them, or make them null if the document was not retrieved"
 # The way out for infinite values that order results. Null is none: inf would move from the first place to the last.
 MAKE_FINITE = "drop them, or give them finite values: inf one above all others, -inf one below"
@@ -220,6 +221,8 @@ def score_column(values: pl.Series, column: str, remedy: str = DROP_OR_NULL, *, 
     ``later``: whether scores without a null are checked after sorting instead, see ``scores_later`` of
     ``checked_columns``.
     """
+    if isinstance(values.dtype, pl.Decimal):
+        _refuse_tied(values, column)
     values = number_column(values, column, "score", None)
     if values.null_count() or not later:
         refuse_infinite(values, column, remedy, infinite=MAKE_FINITE)
@@ -236,6 +239,16 @@ def _refuse_rounded(values: pl.Series, column: str) -> None:
         far = values > EXACT
         far = far if kind.is_unsigned_integer() else far | (values < -EXACT)
         refuse(column, far, "are past 2**53, where float64 cannot tell integers apart", "rescale them")
+
+
+def _refuse_tied(values: pl.Series, column: str) -> None:
+    """Raise for decimals that float64 cannot tell apart: they would be ties."""
+    number = values.cast(pl.Float64)
+    if number.n_unique() == values.n_unique():
+        return
+    distinct = pl.DataFrame({"exact": values, "number": number}).unique()
+    tied = distinct.filter(pl.col("number").is_duplicated())["number"].unique()
+    refuse(column, number.is_in(tied.implode()), "are so close to others that float64 cannot tell them apart", ROUND)
 
 
 def threshold_column(values: pl.Series, column: str, score_type: Any) -> pl.Series:

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterator
+from decimal import Decimal
 from functools import partial
 from typing import Any
 
@@ -1664,3 +1665,22 @@ def test_an_error_has_its_way_out_as_data() -> None:
     with pytest.raises(UnknownNameError) as two:
         frame.irm(**lacking.value.options).evaluate("ctr")
     assert two.value.instead == {"ctr": ["success", "precision"]}
+
+
+@pytest.mark.parametrize("backend", [pl.DataFrame, pd.DataFrame])
+def test_decimals_that_floats_cannot_tell_apart_are_refused(backend: Any) -> None:
+    """They would be ties in silence; rounded ones are ties, and others keep their order."""
+    close = [Decimal("1.00000000000000000001"), Decimal(1), Decimal("0.5"), None]
+    frame = backend({"query": [1] * 4, "label": [0, 1, 0, 0], "score": close})
+    for irm in (frame.irm(), frame[:3].irm(query=None)):
+        said = error(partial(irm.evaluate, "roc_auc"), BadRowsError)
+        n = len(irm.frame)
+        assert said == (
+            f"score: 2 of {n} rows are so close to others that float64 cannot tell them apart (rows 0, 1); round them "
+            "to 15 digits, as ties"
+        )
+    for digits, area in ((15, 0.75), (None, 1.0)):
+        scores = [one if one is None or digits is None else round(one, digits) for one in close]
+        scores = scores if digits else [Decimal("0.75"), *scores[1:]]
+        frame = backend({"label": [0, 1, 0], "score": scores[:3]})
+        assert list(frame.irm(query=None).evaluate("roc_auc")["value"]) == [area]
