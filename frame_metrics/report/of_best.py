@@ -17,10 +17,9 @@ from frame_metrics.report.chosen_rows import after_betters, places_of
 from frame_metrics.report.comparing import all_pairs
 from frame_metrics.report.sentence_writer import SentenceWriter
 from frame_metrics.report.sentences import Figures
-from frame_metrics.report.words import name_of, names_in_words
+from frame_metrics.report.words import first_of, name_of, names_in_words
 
 NAMED = 5  # the most systems that are named as those that may be the best
-BESIDE = 3  # the most systems that are named beside the highest and the lowest
 MIN_SYSTEMS = 3  # from so many on, the highest and the lowest are named
 
 
@@ -132,9 +131,3 @@ def _surely(side: str, differences: Sequence[Figures]) -> str:
         return f", not surely {side} any other"
     by = first_of([f"{name_of(one.baseline)} by {number_text(abs(one.difference or 0))}" for one in sure])
     return f", surely {side} {by}{f', not surely {side} {first_of(unsure)}' if unsure else ''}"
-
-
-def first_of(names: Sequence[str]) -> str:
-    """Return the first names in words, and how many more there are."""
-    more = len(names) - BESIDE
-    return names_in_words([*names[:BESIDE], *([f"{more:,} more"] if more > 0 else [])])

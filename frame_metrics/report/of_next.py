@@ -16,6 +16,7 @@ from frame_metrics.report.of_periods import are_times
 from frame_metrics.report.sentence_writer import SentenceWriter
 from frame_metrics.report.sentences import Figures
 from frame_metrics.report.words import name_of, names_in_words, roughly, signed_text, when_text
+from frame_metrics.roles.list_columns import new_column_name
 
 MOST_NAMED = 3  # the most queries that are named
 MOST_TRIED, MOST_VALUES = 20, 20  # the most columns that are tried to explain a change, and their values
@@ -23,11 +24,15 @@ TIMES_MORE = 4  # times as many queries make an interval half as wide
 MOST_TIMES = 10  # times as many queries are the most that somebody is likely to ask
 # A column as text, in the words of a kind of frame.
 CODE = dict.fromkeys(("polars.DataFrame", "polars.LazyFrame"), "pl.col({}).cast(str)")
-CODE["pandas.DataFrame"] = "lambda df: df[{}].astype(str)"
+CODE["pandas.DataFrame"] = "df[{}].astype(str)"
+OF_FRAME = {"pandas.DataFrame": "lambda df: "}  # what stands before a column
 BETWEEN = dict.fromkeys(
     CODE, ".str.slice(0, {}).is_between(pl.lit({!r}), pl.lit({!r}))"
 )  # that it begins with one of some texts
 BETWEEN["pandas.DataFrame"] = ".str[:{}].between({!r}, {!r})"
+# The words for false and true, and the name of the column of these.
+NAMED = dict.fromkeys(CODE, ".replace_strict({{False: {}, True: {}}}).alias({})")
+NAMED["pandas.DataFrame"] = ".map({{False: {}, True: {}}}).rename({})"
 MIN_QUERIES_TO_TEST = 6  # the fewest queries whose test can show a difference
 
 
@@ -139,11 +144,15 @@ class NextStepSentences(SentenceWriter):
             return
         arm, named = CODE[kind].format(repr(time)), by[0] if len(by) == 1 else by or None
         if found.kind == "outage":
-            arm, then = arm + BETWEEN[kind].format(len(first), first, later[0] if later else first), found.of
+            arm += BETWEEN[kind].format(len(first), first, later[0] if later else first)
+            names = ("rest", "outage" if (found.difference or 0) < 0 else "peak")
         else:
-            arm, then = f"{arm} >= {first!r}", f"from {first} on"
-        code = f"irm(arm={arm}, by={named!r}).change({self.content.first!r}, baseline=False)"
-        yield self._sentence("code", {}, of=f"In code, where True is {then}: {code}")
+            arm, names = f"({arm} >= {first!r})", ("before", "after")
+        column = new_column_name("period", backend_of(self.work.irm.frame).names())
+        arm += NAMED[kind].format(*map(repr, (*names, column)))
+        arm = f"{OF_FRAME.get(kind, '')}{arm}"
+        code = f"irm(arm={arm}, by={named!r}).change({self.content.first!r}, baseline={names[0]!r})"
+        yield self._sentence("code", {}, of=f"In code: {code}")
 
     def _explaining(self) -> list[str]:
         """Return the first column of the frame that has no role and may explain a change: a few words, one a query."""

@@ -9,10 +9,9 @@ from typing import Any
 from frame_metrics.measuring.baseline import is_frame
 from frame_metrics.report.cells import number_text, sign_of
 from frame_metrics.report.of_audit import AuditSentences
-from frame_metrics.report.of_best import first_of
 from frame_metrics.report.sentence_writer import SentenceWriter
 from frame_metrics.report.sentences import Figures
-from frame_metrics.report.words import name_of
+from frame_metrics.report.words import first_of, name_of
 
 MOST_SYSTEMS = 3  # the most that are named as other than a baseline, where it is not known whether more is better
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property, partial
 from typing import Any
 
@@ -11,12 +12,12 @@ import polars as pl
 from frame_metrics.measuring.baseline import is_frame
 from frame_metrics.measuring.courses import over_other_classes
 from frame_metrics.measuring.same_classes import ACCURACY, BRIER
-from frame_metrics.report.cells import ALPHA, plain_text, sign_of
+from frame_metrics.report.cells import ALPHA, number_text, plain_text, sign_of
 from frame_metrics.report.of_periods import PeriodSentences, are_times
 from frame_metrics.report.of_strata import in_segments
 from frame_metrics.report.sentence_writer import SentenceWriter
 from frame_metrics.report.sentences import Figures
-from frame_metrics.report.words import p_words
+from frame_metrics.report.words import first_of, p_words
 from frame_metrics.stats.outstanding import MIN_COMPARED, MIN_FLIPPED
 from frame_metrics.stats.periods import MIN_PERIODS
 from frame_metrics.verbs.compare.farthest import farthest
@@ -28,6 +29,18 @@ SERIES = 500  # the most segments of all systems together in which systems are c
 DRAWS = 200  # resamples for each segment; so some of them lie outside its interval
 OPPOSITE = 3  # the most segments that are named in which another system beats the best one
 SEVERAL = "queries in several segments"  # the finding of the audit
+
+
+def _also_changed(others: Sequence[Figures]) -> str:
+    """Return words for the other segments that surely changed, the lower ones first; "" for none."""
+    sides = {"lower": [one for one in others if (one.difference or 0) < 0]}
+    sides["higher"] = [one for one in others if one not in sides["lower"]]
+    by = {
+        word: first_of([f"{one.segment} by {number_text(abs(one.difference or 0))}" for one in some])
+        for word, some in sides.items()
+    }
+    found = "; ".join(f"surely {word} too: {some}" for word, some in by.items() if some)
+    return f"{found[:1].upper()}{found[1:]}"
 
 
 class SegmentSentences(SentenceWriter):
@@ -141,7 +154,8 @@ class SegmentSentences(SentenceWriter):
         of_pair = [one for one in each if (one.system, one.baseline) in sides]
         significant = [one for one in of_pair if one.is_significant]
         if significant:
-            yield max(significant, key=lambda one: abs(one.difference or 0))
+            most, *others = sorted(significant, key=lambda one: -abs(one.difference or 0))
+            yield replace(most, more=_also_changed(others))
         elif of_pair:
             nothing.append("a segment that changed")
 

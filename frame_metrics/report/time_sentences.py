@@ -19,6 +19,11 @@ def _from_to(figures: Figures) -> str:
     return f"from {number_text(figures.baseline_value)} to {number_text(figures.value)}"
 
 
+def _averaged(figures: Figures) -> str:
+    """Return what levels are means over: means over queries, as ``change`` has them, may be others."""
+    return f", averaged over {'days' if figures.of_days else 'periods'}"
+
+
 def _tests(figures: Figures) -> str:
     """Return the p-value of a change, and the numbers of queries behind both levels, in the order of these."""
     p = p_words(figures.p_adjusted)
@@ -35,7 +40,8 @@ def trend(figures: Figures) -> str:
 
 def level_break(figures: Figures) -> str:
     by, tests = number_text(abs(figures.difference or 0.0)), _tests(figures)
-    return f"{_rose_or_fell(figures)} by {by} at or near {figures.of}{figures.also}, {_from_to(figures)} {tests}."
+    levels = f"{_from_to(figures)}{_averaged(figures)}"
+    return f"{_rose_or_fell(figures)} by {by} at or near {figures.of}{figures.also}, {levels} {tests}."
 
 
 def outage(figures: Figures) -> str:
@@ -45,11 +51,10 @@ def outage(figures: Figures) -> str:
     other = "on the same weekdays of all other weeks" if figures.of_days else "otherwise"
     by, side = number_text(abs(figures.difference or 0.0)), "higher" if (figures.difference or 0) > 0 else "lower"
     values = f"{number_text(figures.value)} against {number_text(figures.baseline_value)}"
-    mean = ", averaged over days" if figures.of_days else ""
     than = f"{by} {side} than {other}{figures.also}"
-    return f"{when} {figures.metric}{of_system(figures)} was {than}: {values}{mean} {_tests(figures)}."
+    return f"{when} {figures.metric}{of_system(figures)} was {than}: {values}{_averaged(figures)} {_tests(figures)}."
 
 
 def trend_or_break(figures: Figures) -> str:
     how = f"either suddenly near {figures.of} or gradually{figures.also}"
-    return f"{_rose_or_fell(figures)} {_from_to(figures)}, {how} {_tests(figures)}."
+    return f"{_rose_or_fell(figures)} {_from_to(figures)}{_averaged(figures)}, {how} {_tests(figures)}."

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from frame_metrics.report.sentences import Figures
 
 LONGEST_NAME = 60  # the most letters of a name
+BESIDE = 3  # the most systems, or segments, that are named beside the first
 PEOPLE, MACHINE = "people", "LLM judge"  # who judged
 # The words for units by the usual names of their column, as in "searches by users"; other units are called clusters.
 UNIT_WORDS = {
@@ -99,6 +100,12 @@ def at_text(figures: Figures) -> str:
 def names_in_words(names: Sequence[str]) -> str:
     """Return names as a list in words, as "a, b and c"."""
     return " and ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))
+
+
+def first_of(names: Sequence[str]) -> str:
+    """Return the first names in words, and how many more there are."""
+    more = len(names) - BESIDE
+    return names_in_words([*names[:BESIDE], *([f"{more:,} more"] if more > 0 else [])])
 
 
 def roughly(number: float) -> str:

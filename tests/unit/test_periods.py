@@ -176,7 +176,7 @@ def test_the_day_of_a_break_is_named() -> None:
     log = log_of(np.where(np.arange(60) < 40, 0.5, 0.25) + rng.normal(0, 0.01, 60))
     first = told(log)
     assert len(first) == 1
-    fell = r"rr fell by 0\.2\d\d at or near 2026-07-11, from 0\.50\d to 0\.25\d "
+    fell = r"rr fell by 0\.2\d\d at or near 2026-07-11, from 0\.50\d to 0\.25\d, averaged over days "
     expected = fell + r"\(over 400 and 200 queries before and after; p < 0\.001\)\."
     assert re.fullmatch(expected, first[0])
     assert told(log.with_columns(pl.col("day").cast(pl.Datetime))) == first
