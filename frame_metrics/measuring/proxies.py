@@ -38,6 +38,7 @@ from frame_metrics.plan.checks import check_asked
 from frame_metrics.plan.source import InPieces, Source, source_of
 from frame_metrics.stats.averages import Averages, averages_of
 from frame_metrics.stats.proxies import ppi_mean, students_t
+from frame_metrics.stats.shares import are_shares
 
 
 def check_proxies(asked: Asked, call: Call, averages: Averages = (None,)) -> None:
@@ -298,5 +299,6 @@ def _row(both: Both, metric: int, average: str, at: Array, options: EvaluateOpti
     found = ppi_mean(people.values[metric, at], both.proxy[metric, at], *of_queries)
     least, most = values.asked[metric][1].range
     limits = min(least, found.value), max(most, found.value)
-    ends = () if options.ci is None else np.clip(found.ends(options.ci, options.method or "t"), *limits)
+    ends_at = found.ends_of_share if are_shares(people.values[metric], (least, most)) else found.ends
+    ends = () if options.ci is None else np.clip(ends_at(options.ci, options.method or "t"), *limits)
     return (found.value, found.n, people.undefined[metric, at].sum(), found.n_proxy, found.tuned, found.proxy, *ends)

@@ -12,6 +12,7 @@ from frame_metrics.inputs import Array, ratio
 from frame_metrics.stats.averages import cluster_numbers, sums_within
 from frame_metrics.stats.exact import normal, normal_quantile
 from frame_metrics.stats.offsets import offsets
+from frame_metrics.stats.shares import kish, wilson_on_range
 from frame_metrics.stats.significance import CLOSE
 
 FEWEST = 5  # the fewest queries, or clusters, that people must have judged; with fewer there is no mean
@@ -29,17 +30,27 @@ class PpiMean:
     # The standard error for the t distribution, which allows for the fit of lambda, and that for the normal one.
     errors: tuple[float, float]
     freedom: int  # degrees of freedom of t
+    units: float  # number of queries, or clusters, that people judged, Kish's if they have weights
 
     def error(self, distribution: str) -> float:
         """Return the standard error for a distribution, "t" or "normal"."""
         return self.errors[0] if distribution == "t" else self.errors[1]
 
     def ends(self, level: float, distribution: str) -> tuple[float, float]:
-        """Return the ends of the interval by a distribution, "t" or "normal"."""
+        """Return the ends of the interval by a distribution, "t" or "normal"; NaN where nothing varies."""
+        if not self.error(distribution) > 0:
+            return np.nan, np.nan
         is_t = distribution == "t"
         quantile = float(students_t().ppf((1 + level) / 2, self.freedom)) if is_t else normal_quantile(level)
         half = self.error(distribution) * quantile
         return self.value - half, self.value + half
+
+    def ends_of_share(self, level: float, distribution: str) -> tuple[float, float]:
+        """Return the ends of the interval of a share; where nothing varies, Wilson's of what people judged."""
+        if self.error(distribution) > 0 or np.isnan(self.value):
+            return self.ends(level, distribution)
+        low, high = wilson_on_range(round(self.value), self.units, level).tolist()
+        return low, high
 
     def p_value(self, distribution: str) -> float:
         """Return the two-sided p-value for a true mean of 0; NaN if the error is 0 and the mean is not."""
@@ -94,7 +105,7 @@ def ppi_mean(
     n_units = len(np.unique(unit[by_people & weighs]))
     proxy_mean = float(share @ proxy)
     if n_units < FEWEST:
-        return PpiMean(np.nan, np.nan, proxy_mean if weighs.any() else np.nan, n, n_proxy, (np.nan, np.nan), 0)
+        return PpiMean(np.nan, np.nan, proxy_mean if weighs.any() else np.nan, n, n_proxy, (np.nan, np.nan), 0, 0)
     # The contributions of units to mean(Y), to mean(F), to their covariance, and to mean(U).
     values = np.where(by_people, human, 0)
     deviations, proxy_deviations = values - human_share @ values, proxy - human_share @ proxy
@@ -120,7 +131,7 @@ def ppi_mean(
     least = CLOSE * np.abs(values - offsets(values[by_people]))[by_people].max()  # a smaller error is only rounding
     for_t, for_normal = (0.0 if error < least else error for error in errors)
     value = float(human_share @ (values - tuned * proxy) + tuned * (proxy_share @ proxy))
-    return PpiMean(value, tuned, proxy_mean, n, n_proxy, (for_t, for_normal), n_units - 1)
+    return PpiMean(value, tuned, proxy_mean, n, n_proxy, (for_t, for_normal), n_units - 1, kish(shares))
 
 
 def _shares(weight: Array) -> Array:

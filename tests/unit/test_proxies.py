@@ -17,7 +17,7 @@ from scipy import stats
 
 from frame_metrics import IRM, BadValueError, ColumnError, NotComputableError
 from helpers import KINDS, as_kind, as_polars, error, frame
-from inside import ppi_mean
+from inside import newcombe, ppi_mean, wilson_interval
 
 # What ppi-python 0.2.3 was given, and what it printed.
 HUMAN, SAME = [1, 0, 1, 1, 0, 1, 0, 1], [0.9, 0.2, 0.8, 0.6, 0.4, 0.7, 0.1, 1]
@@ -358,6 +358,29 @@ def test_compare_estimates_the_difference() -> None:
     z = irm.compare("ndcg@5", baseline="a", test="z")
     assert z["p_value"].item() == pytest.approx(2 * stats.norm.sf(abs(wanted.value / wanted.errors[1])))
     assert z["ci_low"].item() == pytest.approx(wanted.ends(0.95, "normal")[0])
+
+
+def test_what_people_find_equal_is_no_certainty() -> None:
+    """Shares that are all 1 have the interval of shares of as many queries; other equal values have none."""
+    rows = [(q, doc, system) for system in "ab" for q in range(40) for doc in range(3)]
+    log = pl.DataFrame(rows, schema=["query", "doc", "system"], orient="row")
+    log = log.with_columns(score=-pl.col("doc"), user=pl.col("query") // 2)
+    grades = log.select("query", "doc").unique(maintain_order=True).with_columns(grade=(pl.col("doc") == 0).cast(int))
+    machine = grades.with_columns(grade=pl.when(pl.col("query") % 5 > 0).then("grade").otherwise(0))
+    irm = log.irm(system="system").judge(grades.filter(pl.col("query") < 8), proxy=machine)
+    for method in ("t", "normal"):
+        found = irm.evaluate("success@1", "dcg@3", "precision@2", ci=0.95, method=method)
+        assert found["value"].to_list()[:2] == [1, 1]
+        ends = found.select("ci_low", "ci_high").rows()
+        assert ends[0] == pytest.approx(wilson_interval(1.0, 8, 0.95), abs=1e-9)
+        assert ends[1:3] == [(None, None)] * 2
+    of_users = log.irm(system="system", cluster="user").judge(grades.filter(pl.col("query") < 10), proxy=machine)
+    ends = of_users.evaluate("success@1", ci=0.95).select("ci_low", "ci_high").row(0)
+    assert ends == pytest.approx(wilson_interval(1.0, 5, 0.95), abs=1e-9)
+    pair = irm.compare("success@1", "precision@2", baseline="a")
+    assert pair.select("difference", "p_value", "mde").rows() == [(0, 1, None)] * 2
+    assert pair.select("ci_low", "ci_high").row(0) == pytest.approx(newcombe(np.array([8, 0, 0, 0]), 1.959964))
+    assert pair.select("ci_low", "ci_high").row(1) == (None, None)
 
 
 REFUSED: dict[str, Callable[[IRM[Any]], Any]] = {

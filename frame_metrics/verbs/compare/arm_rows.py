@@ -214,7 +214,7 @@ class ArmRows:
         ends, margin = (least - most, most - least), self.margins[metric]
         row = by_area(values[0] - values[1], asked, np.diag(variance), self.options, ends, margin)
         of_logs = float(asked.slope_by_area or 1) ** 2 * variance[:, None] / np.where(means == 0, 1, means) ** 2
-        n_errors = np.array([normal_quantile(self.options.ci)])
+        n_errors = np.array([normal_quantile(self.options.ci) if of_logs.any() else np.nan])
         low, high = relative_ends(means, of_logs.sum(axis=0), n_errors)
         return row | {"relative_low": low[0], "relative_high": high[0]}
 

@@ -165,9 +165,11 @@ def by_area(
     variance = float(sign @ covariance @ sign)
     variance = 0.0 if variance < CLOSE * np.trace(covariance) else variance
     difference = 0.0 if abs(difference) < CLOSE else difference
-    low, high = around(np.array(difference), np.array(variance), options.ci, ends)
-    row = {"ci_low": low, "ci_high": high, "p_value": normal(difference, variance)}
-    if variance > 0 and not np.isnan(margin):
+    row: Row = {"p_value": normal(difference, variance)}
+    if not variance > 0:  # nothing varies
+        return row
+    row["ci_low"], row["ci_high"] = around(np.array(difference), np.array(variance), options.ci, ends)
+    if not np.isnan(margin):
         row |= margin_columns_of_error(difference, variance**0.5, metric, margin, normally_above)
     return row | {"mde": detectable(options.ci) * float(np.sqrt(variance))}
 

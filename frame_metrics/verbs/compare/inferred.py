@@ -79,16 +79,15 @@ def _infer_single(group: PairGroup, family_sizes: Sequence[int], options: Compar
     if group.tested:
         p_value = _p_values(group, options, tick)
     if group.tested and spread is not None:
-        # By a formula; then by resampling, if there are enough units whose values vary or are all 0.
+        # By a formula; then by resampling, if there are enough units whose values vary.
         ends = ends_around(group, spread, np.where(group.zero_one, normal_quantile(options.ci), n_errors))
-        vary = (spread.error > 0) | (np.array([comparison.mean for comparison in group.comparisons]) == 0)
+        vary = spread.error > 0
         by_resampling = np.flatnonzero(by_draws | (~group.zero_one & vary & (spread.units >= MIN_UNITS_TO_RESAMPLE)))
         if len(by_resampling):
             given = options.ci, options.resamples, options.seed, tick, group.magnitude[by_resampling]
             found = interval_and_p_value(group.differences[:, by_resampling], group.weight, group.cluster, *given)
-            ends[:, by_resampling] = [
-                found.get(name, np.full(len(by_resampling), np.nan)) for name in ("ci_low", "ci_high")
-            ]
+            drawn = [found.get(name, np.full(len(by_resampling), np.nan)) for name in ("ci_low", "ci_high")]
+            ends[:, by_resampling] = np.where(vary[by_resampling], drawn, np.nan)
             p_value = found["p_value"] if by_draws else p_value
     p_multipliers = family_sizes if options.multiplied else [1] * len(family_sizes)
     _fill(group, p_value, ends, n_errors, p_multipliers, options)
@@ -114,7 +113,7 @@ def _infer_families(groups: Sequence[PairGroup], options: CompareOptions, tick: 
 def ends_around(group: PairGroup, spread: SpreadOfPairs, n_errors: Array) -> Array:
     """Return the ends of intervals, within the least and the greatest possible mean, shape (2, comparisons).
 
-    They are NaN for differences that are all equal and not 0, which show no variance.
+    They are NaN for differences that are all equal, which show no variance, but for those of shares.
 
     Parameters
     ----------
@@ -126,10 +125,10 @@ def ends_around(group: PairGroup, spread: SpreadOfPairs, n_errors: Array) -> Arr
             ends[:, i] = newcombe(comparison.win_table, float(n_errors[i]))
             continue
         mean, error, (least, most) = comparison.mean, float(spread.error[i]), comparison.ends
-        if not error and mean:
+        if not error:
             ends[:, i] = np.nan
             continue
-        far = float(n_errors[i]) * error if error else 0.0
+        far = float(n_errors[i]) * error
         ends[:, i] = np.clip([mean - far, mean + far], min(least, mean), max(most, mean))
     return np.where(np.isinf(ends), np.nan, ends)
 
@@ -187,7 +186,7 @@ def _fill(
         row["ci_low"], row["ci_high"] = ends[:, i].tolist()
         n_errors_of_mde, error = float(n_errors[i]) + n_errors_for_power, float(spread.error[i])
         detectable = least_p(test, group.units, options.permutations) * times_p[i] <= 1 - options.ci + CLOSE
-        known = detectable and np.isfinite(n_errors_of_mde) and (error or not comparison.mean)
+        known = detectable and np.isfinite(n_errors_of_mde) and error
         known = known and n_errors_of_mde * error <= comparison.ends[1]  # no mean can be greater
         row["mde"] = n_errors_of_mde * error if known else np.nan
         if relative is not None:
@@ -204,6 +203,7 @@ def _relative(group: PairGroup, n_errors: Array) -> Array:
     means = np.array(
         [[comparison.row["value"], comparison.row["baseline_value"]] for comparison in group.comparisons]
     ).T
-    known = np.isfinite(n_errors)
-    ends = relative_ends(means, group.relative_error() ** 2, np.where(known, n_errors, 0))
+    error = group.relative_error()
+    known = np.isfinite(n_errors) & (error > 0)
+    ends = relative_ends(means, error**2, np.where(known, n_errors, 0))
     return np.where(known, ends, np.nan)

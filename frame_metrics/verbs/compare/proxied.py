@@ -14,9 +14,11 @@ from frame_metrics.measuring.proxies import both_of
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.metrics.names import Asked
 from frame_metrics.plan.source import Source
-from frame_metrics.stats.exact import detectable
+from frame_metrics.stats.exact import detectable, normal_quantile
 from frame_metrics.stats.margins import above, normally_above
+from frame_metrics.stats.paired_shares import newcombe, table_of_pairs
 from frame_metrics.stats.proxies import PpiMean, ppi_mean
+from frame_metrics.stats.shares import are_shares
 from frame_metrics.stats.two_arms import MIN_DIFFERING
 from frame_metrics.verbs.compare.differences import Pair, Row, numbers_of_rows, tabled
 from frame_metrics.verbs.compare.margins import margin_columns_of_error, margins_of
@@ -67,7 +69,11 @@ def _row(here: QueryValues, at: int, pair: Pair, options: CompareOptions, margin
         return row
     base = mean(np.where(np.isnan(difference), np.nan, people[:, 1]), machine[:, 1], found.tuned).value
     low, high = found.ends(options.ci, distribution)
-    mde = detectable(options.ci) * found.error(distribution)
+    plain = chance is None and here.weights(use) is None and here.clusters(use) is None
+    if np.isnan(low) and plain and are_shares(by_people.values[at], margin[0].range):
+        table = table_of_pairs(*people[~np.isnan(difference)].T)
+        low, high = newcombe(table, normal_quantile(options.ci))
+    mde = detectable(options.ci) * found.error(distribution) or np.nan
     row |= {"value": base + found.value, "baseline_value": base, "ci_low": low, "ci_high": high, "mde": mde}
     if np.count_nonzero(difference[~np.isnan(difference)]) >= MIN_DIFFERING:
         row |= _margin_columns(found, distribution, *margin)
