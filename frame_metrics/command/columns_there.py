@@ -9,6 +9,8 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 import polars as pl
 
+from frame_metrics.command.formats import format_inside
+from frame_metrics.errors import FrameMetricsError
 from frame_metrics.roles.columns import FOUND, ROLES
 
 FIRST_ROWS = 2_000  # rows that show what a column holds
@@ -38,6 +40,14 @@ def scan(file: str, infer: bool = False) -> pl.LazyFrame:
         return pl.scan_ndjson(file)
     separator = READ_AS.get(os.path.splitext(file)[1])
     return pl.scan_csv(file, infer_schema=infer, separator=separator) if separator else pl.scan_parquet(file)
+
+
+def has_judgments(file: str) -> bool:
+    """Return True for a file of judgments of TREC."""
+    try:
+        return format_inside(file) == "qrels"
+    except FrameMetricsError:  # which cannot be read
+        return False
 
 
 def first_rows(arguments: Iterable[str]) -> pl.DataFrame:

@@ -13,6 +13,7 @@ from difflib import get_close_matches
 from frame_metrics.command.commands import COMMANDS, options_of
 from frame_metrics.command.front import PROGRAM
 from frame_metrics.command.named_metrics import is_metric
+from frame_metrics.command.options import JUDGMENTS
 from frame_metrics.command.other_names import (
     ABSENT,
     OTHER_NAMES,
@@ -22,10 +23,12 @@ from frame_metrics.command.other_names import (
 )
 from frame_metrics.command.our_flags import is_input, with_before
 from frame_metrics.command.whole import line
+from frame_metrics.command.writing import WRITTEN
 from frame_metrics.metrics.names import read_text
 
 LEAST_WORD = 4  # letters of a word with which the name of a command may begin
 N_NEAREST = 3  # how many commands an unknown name is told
+OF_ANNOTATORS = ("agreement", "disagreements")
 LIKE = 0.75  # how alike the name of a command is that was meant
 
 
@@ -63,22 +66,29 @@ def unknown_command(arguments: Sequence[str]) -> str:
         return f"{problem}: {ABSENT[name.lower()]}"
     if is_metric(name):
         return f"{problem}; it is a metric: {PROGRAM} evaluate FILE {name}, and {PROGRAM} metrics {name} describes it"
-    near = get_close_matches(name.lower(), (*COMMANDS, *OTHER_NAMES, *TRIED), 1, LIKE)
-    near = near or [one for one in COMMANDS if one.startswith(name.lower()) and len(name) >= LEAST_WORD]
-    if len(near) == 1 and near[0] not in TRIED:
-        (command, *more) = meant([near[0], *rest])
+    near = _near(name.lower().replace("_", "-"))
+    if near in TRIED:
+        return f"{problem}; {unknown_command([near, *rest]).partition('; ')[2]}"
+    if near:
+        command, *more = meant([near, *rest])
         whole = f"{PROGRAM} {command} {shlex.join(more)}" if command == "trec_eval" else line(command, more)
-        return f"{problem}; did you mean {near[0]!r}?\n{whole}".rstrip()
-    words = [*near, *reversed(re.findall("[a-z]+", name.lower()))]  # the last one is what the others tell more about
-    for word in words:
-        if word != name.lower() and (word in TRIED or meant([word])[0] in COMMANDS):
-            command, *more = meant([word, *rest])
-            told = unknown_command([word, *rest]) if word in TRIED else f"it is {command}\n{line(command, more)}"
-            return f"{problem}; {told.partition('; ')[2] or told}".rstrip()
+        return f"{problem}; did you mean {near!r}?\n{whole}".rstrip()
     if command := _by_options(rest):
         return f"{problem}; by its options it may be {command}\n{line(command, rest)}".rstrip()
     one, other, third = get_close_matches(name.lower(), COMMANDS, N_NEAREST, 0)
     return f"{problem}; the nearest are {one}, {other} and {third}, and {PROGRAM} help lists all"
+
+
+def _near(name: str) -> str:
+    """Return the name of a command that is spelled nearly so, or that a name has in it; "" if there is none."""
+    every = [*COMMANDS, *OTHER_NAMES, *TRIED]
+    near = get_close_matches(name, every, 1, LIKE)
+    near += [one for one in every if one.startswith(name) and len(name) >= LEAST_WORD]
+    near += sorted((one for one in COMMANDS if "-" in one and one in name), key=len, reverse=True)
+    # Of several words the last one is what the others tell more about.
+    near += [one for one in reversed(re.findall("[a-z]+", name)) if one in every and one != name]
+    near += ["convert"] * any(word in WRITTEN for word in re.findall("[a-z]+", name))
+    return next(iter(near), "")
 
 
 def _by_options(rest: Sequence[str]) -> str:
@@ -93,8 +103,9 @@ def _by_options(rest: Sequence[str]) -> str:
 
 
 def _flags(command: str) -> set[str]:
-    """Return the flags of the options that help offers."""
-    return {one.flag for one in options_of(command).values() if one.help != SUPPRESS}
+    """Return the flags of the options that help offers, without those that need a file of judgments."""
+    options = [one for one in options_of(command).values() if one.help != SUPPRESS]
+    return {one.flag for one in options if one.group != JUDGMENTS or command in OF_ANNOTATORS or one.name == "qrels"}
 
 
 def _line_of(way: Way, rest: Sequence[str]) -> str:

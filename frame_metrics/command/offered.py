@@ -27,16 +27,19 @@ from frame_metrics.roles.columns import ROLES
 OFFER = re.compile(r"\b(?:pass|add|(?:its|their) columns? with) (?=--)")
 FLAG = re.compile(r"(--[\w-]+)(?:[ =]('[^']*'|[^\s,;:'-][^\s,;:]*))?")
 PARTS = re.compile("([,=])")  # what is between the parts of an argument
-OTHER_METRIC = re.compile(
-    r"(?:there is no metric '(.+?)'; did you mean|(\S+) .*; if .* is the highest, ask for) (?:'([^']+)'|\"([^\"]+)\")"
+INSTEAD = (  # what may stand for another word, in messages
+    re.compile(r"there is no metric '(.+?)'; did you mean ['\"](.+)['\"]\?"),
+    re.compile(r"(\S+) .*; if .* is the highest, ask for '([^']+)'"),
+    re.compile(r"--[\w-]+ (\S+) is not one of .*; did you mean '([^']+)'"),
 )
+NO_CHOICE = re.compile(r"(--[\w-]+) (\S+) is not one of ")
 OF_TWO = re.compile(r"has the values '([^']*)', '([^']*)', and nothing says which of them is relevant")
 TAIL = re.compile(r" (?:\| |2>|> |&& ).*$")  # what a shell does with the output
 NO_WAY = "--help has the options"  # the end of an error about a flag that none is like
 NO_WAY_ON = re.compile(rf"; [\w -]*{NO_WAY}$")
 EITHER = {"score": ("rank",), "label": ("grade",), "grade": ("label",)}  # roles of which one is enough
 MOST_MESSAGES = 6  # of one call
-KEPT = ("--qrels", "--metric", "--output", "--to", *GATE)  # options without which a call would be another
+KEPT = ("--qrels", "--metric", "--output", *GATE)  # options without which a call would be another
 # Words behind a flag that are no values.
 WORDS = {"FILE", "COLUMN", "SESSION", "NAME", "VALUE", "METRIC", "or", "to", "and", "if", "the", "as", "with"}
 
@@ -58,11 +61,10 @@ def with_lines(error: FrameMetricsError, arguments: Sequence[str], error_of: Err
         told += in_trec(arguments[1:]).split("\n")[1:]
     pairs = [(one, before if before.endswith(":") else "") for one, before in with_before(told) if _is_command(one)]
     told = [one for one in told if not _is_command(one) and one not in dict(pairs).values()]
-    pairs = pairs or [(one, "") for one in _spread(arguments) or _lines(error, arguments)]
+    pairs = pairs or [*map(_noted, _spread(arguments) or _lines(error, arguments))]
     tried = [(_running(one, further := list[str](), error_of), further, note) for one, note in pairs]
     if not any(found for found, _, _ in tried):
-        messages = "\n".join([*told, *(one for _, further, _ in tried for one in further)])
-        tried += _shorter(pairs or [(shlex.join([PROGRAM, *arguments]), "")], messages, error_of)
+        tried += _shorter(pairs, error_of)
     ways = {found: note for found, _, note in reversed(tried) if found}
     told = [NO_WAY_ON.sub("", one) if ways else one for one in told]
     # What one of several commands runs into is said if it is the way, or if there is none.
@@ -79,6 +81,12 @@ def with_lines(error: FrameMetricsError, arguments: Sequence[str], error_of: Err
     return "\n".join(told)
 
 
+def _noted(whole: str) -> tuple[str, str]:
+    """Return a whole command, and the note above it, "" for none."""
+    at = 0 if _is_command(whole) else whole.find(f"\n{PROGRAM} ") + 1
+    return whole[at:], whole[: max(at - 1, 0)]
+
+
 def _is_command(text: str) -> bool:
     return text.startswith(f"{PROGRAM} ")
 
@@ -90,19 +98,13 @@ def _of_rows(whole: str, values: Mapping[str, str]) -> str:
     return f"{found}{tail}" if found.startswith("awk") else ""
 
 
-def _shorter(
-    pairs: Sequence[tuple[str, str]], messages: str, error_of: ErrorOf
-) -> Iterator[tuple[str, list[str], str]]:
-    """Yield the first command that runs without one of its options, as ``with_lines`` tries it, and a note of that.
-
-    Only an option that the note above it names is left out, or one whose choice is unknown.
-    """
+def _shorter(pairs: Sequence[tuple[str, str]], error_of: ErrorOf) -> Iterator[tuple[str, list[str], str]]:
+    """Yield the first command that runs without an option that its note names, and a note of that, as tried ones."""
     for whole, note in pairs:
         command, tail = _parts(whole)
         for flag in dict.fromkeys(one.partition("=")[0] for one in command if one.startswith("--")):
             option = options_of(command[0]).get(flag[2:].replace("-", "_")) if command[0] in COMMANDS else None
-            wrong = flag in note.split() or f"argument {flag}: invalid choice" in messages
-            if option is None or flag in KEPT or not wrong:
+            if option is None or flag in KEPT or flag not in note.split():
                 continue
             shorter, _ = without(command, [flag], switch=option.kind.switch)
             if found := _running(_joined(shorter, tail), [], error_of):
@@ -134,7 +136,7 @@ def _checked(command: list[str], messages: list[str], error_of: ErrorOf) -> list
             return []
         seen.append(message)
         messages += [message] * (message not in messages)
-        line_of_it = next(iter(_lines(further, command)), "")
+        line_of_it = next((one for one in _lines(further, command) if "\n" not in one), "")
         command = _parts(line_of_it)[0] or (better if better != command else [])
     return command if "-" in command else []
 
@@ -172,17 +174,24 @@ def _lines(error: FrameMetricsError, arguments: Sequence[str]) -> list[str]:
     if "\n" in str(error) or not arguments or arguments[0] not in COMMANDS:
         return []
     name, rest = known_flags(arguments[0], arguments[1:])
-    instead = error.instead or ({} if error.options else _other_metric(str(error)))
+    instead = error.instead or ({} if error.options else _other_word(str(error)))
     options = error.options or ({} if instead else _passed(str(error), name))
     if found := OF_TWO.search(str(error)):
         return [line(name, [*rest, "--positive", one]) for one in found.groups()]
-    return [*_taken(options, instead, name, rest)] if options or instead else []
+    return [*_taken(options, instead, name, rest)] if options or instead else [*_of_values(name, rest, str(error))]
 
 
-def _other_metric(message: str) -> dict[str, list[str]]:
-    """Return the metric that a message asks for in the place of another; {} for none."""
-    found = OTHER_METRIC.match(message)
-    return {found[1] or found[2]: [found[3] or found[4]]} if found else {}
+def _of_values(name: str, rest: Sequence[str], message: str) -> Iterator[str]:
+    """Yield the command in which options that cannot read their values are others or left out, with a note above it."""
+    if found := NO_CHOICE.match(message):
+        yield f"without {found[1]} {found[2]}:\n{line(name, without(rest, [found[1]])[0])}"
+    if "\n" in (whole := line(name, rest)):
+        yield whole
+
+
+def _other_word(message: str) -> dict[str, list[str]]:
+    """Return the word that a message asks for in the place of another; {} for none."""
+    return next(({found[1]: [found[2]]} for one in INSTEAD if (found := one.match(message))), {})
 
 
 def _taken(

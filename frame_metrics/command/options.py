@@ -103,6 +103,8 @@ class Option:
         where : the flag or the file, with which errors begin.
         """
         kind, texts = self.kind, given if isinstance(given, list) else [given]
+        if [] in texts or (given == [] and not kind.many):  # as --rel=-- is parsed
+            raise BadValueError(f"{where} needs a value")
         try:
             if kind.choices and given is not None:
                 check_choice(self.name, given, kind.choices)

@@ -22,7 +22,6 @@ OTHER_FLAGS = {
     **dict.fromkeys(("--unit", "--user", "--user-id"), "--cluster"),
     **dict.fromkeys(("--rater", "--coder"), "--annotator"),
     **dict.fromkeys(("--mde", "--delta"), "--detect"),
-    "--truth": "--label",
     **dict.fromkeys(("--y-proba", "-s"), "--score"),
     **dict.fromkeys(("--qid", "--queryid", "--query-id"), ("--query-id", "--query")),
     **dict.fromkeys(("--budget", "--limit", "--top", "-n"), "--n"),
@@ -32,6 +31,7 @@ OTHER_FLAGS = {
         ("--max-regression", "--max-decrease", "--max-loss", "--allowed-drop", "--tolerance"), "--max-drop"
     ),
     "--confidence": "--ci",
+    **dict.fromkeys(("--iterations", "--replicates"), "--resamples"),
     "--control": "--baseline",
     **dict.fromkeys(("--sort-by", "--order-by"), "--sort"),
     **dict.fromkeys(("--stat-test", "--significance-test"), "--test"),

@@ -131,23 +131,41 @@ def _ours(flag: str, options: Mapping[str, Option], value: str, arguments: Seque
     if flag[:1] != "-" or (has_flag(flag, options) and not role):
         return [flag]
     known = [others] if isinstance(others, str) else [*(others or ())]
-    singular = [plain.rstrip("s")] if _way(plain[2:], value) is None else []
+    singular = [_singular(plain)] if _way(plain[2:], value) is None else []
     known += [*([f"--{role}"] * bool(role and singular)), plain, *singular]
     known = ["--threshold", *known] if plain in ("--cutoff", "--at") and SHARE.fullmatch(value) else known
-    ours = next((one for one in known if has_flag(one.split(" ")[0], options)), flag)
+    ours = next((one for one in known if _suits(one.split(" ")[0], options, value, arguments)), flag)
     return [flag] if ours == "--input" and not os.path.exists(value) else ours.split(" ")
 
 
 def _role_of(word: str, options: Mapping[str, Option], value: str, arguments: Sequence[str]) -> str:
     """Return the role for whose columns a word is usual, if the value is a column; "" if no option of columns is."""
-    role, own = role_called(word) or role_called(word.rstrip("s")) or "", options.get(word)
+    role, own = role_called(word) or role_called(_singular(word)) or "", options.get(word)
     of_columns = own is not None and "column" in f"{own.kind.metavar} {own.help}".lower()
     return role if role in options and not of_columns and _is_column(value, arguments) else ""
 
 
+def _singular(word: str) -> str:
+    return re.sub("ie$", "y", word.rstrip("s")) if word.endswith("s") else word
+
+
+def _suits(flag: str, options: Mapping[str, Option], value: str, arguments: Sequence[str]) -> bool:
+    """Return True for the flag of an option, unless the value is a file and it takes columns, or the other way."""
+    if not has_flag(flag, options):
+        return False
+    takes, file = options[flag[2:].replace("-", "_")].kind.metavar, os.path.isfile(value)
+    column = not file and value in _columns(arguments)
+    return not (file if takes == "COLUMN" else column and takes in ("FILE", "ID"))
+
+
+def _columns(arguments: Sequence[str]) -> list[str]:
+    """Return the columns of the files among arguments."""
+    return [column for one in arguments if os.path.isfile(one) for column in columns_in(one)]
+
+
 def _is_column(name: str, arguments: Sequence[str]) -> bool:
     """Return True for a column of a file among arguments, or several with commas; for any if no file has columns."""
-    there = [column for one in arguments if os.path.isfile(one) for column in columns_in(one)]
+    there = _columns(arguments)
     return not there or {*name.split(",")} <= {*there}
 
 

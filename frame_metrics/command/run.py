@@ -41,7 +41,7 @@ from frame_metrics.command.named_metrics import is_metric
 from frame_metrics.command.offered import NO_WAY, with_lines
 from frame_metrics.command.other_names import TRIED
 from frame_metrics.command.our_flags import known_flags, values_of
-from frame_metrics.command.rates import print_size_of_rates
+from frame_metrics.command.rates import print_size_of_rates, rates_in
 from frame_metrics.command.texts import on_github, quoted, say, with_flags, with_words
 from frame_metrics.command.trec_lines import in_trec
 from frame_metrics.command.unknown_flags import may_take
@@ -193,7 +193,8 @@ def _command(arguments: list[str]) -> int:
         return _no_command(arguments)
     name, *rest = _without_dashes(arguments)
     name, rest = known_flags(name, rest)
-    if name == "sample-size" and print_size_of_rates(rest):
+    if name == "sample-size" and (rates := rates_in(rest)):
+        print_size_of_rates(rates)
         return OK
     asked = {*rest} & {"-h", "--help"} and name != "trec_eval"
     parser = _parser(name, rest, COMMON if asked and "--all" not in rest else None)
@@ -210,7 +211,7 @@ def _error_of(arguments: Sequence[str]) -> FrameMetricsError | None:
     name, *rest = arguments
     try:
         with redirect_stderr(StringIO()):
-            if name == "trec_eval":
+            if name == "trec_eval" or (name == "sample-size" and rates_in(rest)):
                 return None
             Job(CommandLine(name, vars(_parser(name, rest).parse_intermixed_args(rest)))).check()
     except (FrameMetricsError, pl.exceptions.PolarsError, OSError) as error:

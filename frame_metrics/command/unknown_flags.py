@@ -8,23 +8,25 @@ import shlex
 from argparse import SUPPRESS
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
-from typing import NamedTuple
+from typing import NamedTuple, get_args
 
 import polars as pl
 
-from frame_metrics.command.columns_there import first_rows, likeness, may_hold, words_of
+from frame_metrics.command.columns_there import first_rows, has_judgments, likeness, may_hold, words_of
 from frame_metrics.command.commands import COMMANDS, metrics_taken, options_of
-from frame_metrics.command.formats import format_inside, format_of
-from frame_metrics.command.named_metrics import is_metric
+from frame_metrics.command.formats import format_of
+from frame_metrics.command.named_metrics import COMPARED, is_metric
 from frame_metrics.command.options import JUDGMENTS, Option
 from frame_metrics.command.other_names import NUMBER
 from frame_metrics.command.other_options import OTHER_FLAGS
-from frame_metrics.roles.columns import ROLES
+from frame_metrics.errors import FrameMetricsError
+from frame_metrics.roles.columns import FOUND, ROLES
 from frame_metrics.roles.roles import OPTIONS_ELSEWHERE, role_called
 
 # Roles that rows lack, in the order in which a column without another sign is taken for them; one of each is enough.
 NEEDED = (("query",), ("score", "rank", "predicted"), ("grade", "label"))
-WHAT = re.compile(r"[;.] ")  # behind the first clause of a help text
+NEEDED_BY = {"ab-test": ("arm",), "change": ("arm",), "compare": ("system",), "leaderboard": ("system",)}
+WHAT = re.compile(r"[;.,:]? \(|[;.,:] |\.$")  # behind the first clause of a help text
 SMALL = {
     "by",
     "of",
@@ -43,7 +45,8 @@ SMALL = {
     "is",
     "set",
 }
-COMPARED = ("baseline", "control", "old", "base", "reference", "before")
+OF_BEFORE = ("--baseline", "--fail-if-worse-than", "--not-worse-than")  # flags of the log of before
+SIDES = ("baseline", "control", "old", "base", "reference", "before")
 OVER, DROPS = {"max", "most", "over", "above", "ceiling", "worst"}, {"drop", "loss", "decrease", "regression", "fall"}
 LEAST_WORD = 4  # letters of a word that is looked for in the names of options
 AS_DEFAULT = r'"{}"[^".;]{{0,40}}default'
@@ -71,7 +74,7 @@ def reading_of(command: str, flag: str, after: Sequence[str], typed: Sequence[st
     follows = bool(after) and not equals and after[0][:1] != "-"
     value = value if equals else after[0] if follows else ""
     judged = "--qrels" in typed  # else options of judgments in a separate file have no effect
-    known = {one: its for one, its in options_of(command).items() if its.help != SUPPRESS}
+    known = {one: its for one, its in options_of(command).items() if its.help != SUPPRESS and its.flag != name}
     known = {one: its for one, its in known.items() if judged or one == "qrels" or its.group != JUDGMENTS}
     for found in _each(command, name, value, known, typed):
         return found._replace(taken=int(follows and bool(found.taken)))
@@ -84,7 +87,7 @@ def _each(command: str, name: str, value: str, known: Mapping[str, Option], type
     """Yield what a flag may stand for, the likeliest first; ``taken`` is 1 where it has its value behind it."""
     rows, words = first_rows(typed), words_of(name)
     if value and {*value.split(",")} <= {*rows.columns}:
-        for meant in _of_columns(name, value.split(",")[0], known, typed):
+        for meant in _of_columns(command, name, value.split(",")[0], known, typed):
             each = [word for one in value.split(",") for word in (meant.words[0], one)]
             yield meant._replace(words=each, text=_in_place(each, [name, value])) if "," in value else meant
         return
@@ -95,46 +98,64 @@ def _each(command: str, name: str, value: str, known: Mapping[str, Option], type
         if len(named := [one for one, its in known.items() if _may_be(its, word)]) == 1:
             yield _taken_as(known[named[0]], word, name, typed)._replace(taken=int(bool(value)))
     if value and os.path.isfile(value):
-        if "qrels" in known and format_inside(value) == "qrels":
+        if "qrels" in known and has_judgments(value):
             yield _taken_as(known["qrels"], value, name, typed)
+        elif {"--max-drop", "--margin"} & {*typed} and "fail_if_worse_than" in known and not {*OF_BEFORE} & {*typed}:
+            yield _taken_as(known["fail_if_worse_than"], value, name, typed)
         else:
             yield Meant([value], 1, text=f"with the file {value} in the place of {name} {value}")
     elif value and "output" in known and format_of(value) and not {"-o", "--output"} & {*typed}:
         yield _taken_as(known["output"], value, name, typed)
-    metric, _, limit = value.partition("=")
-    if limit and re.fullmatch(NUMBER, limit) and is_metric(metric):
-        way = "max_drop" if words & DROPS else "fail_over" if words & OVER else "fail_under"
+    limit = COMPARED.fullmatch(value)
+    if limit and is_metric(limit[1]):
+        over = bool(words & OVER) or limit[2] == "<"
+        way = "max_drop" if words & DROPS else "fail_over" if over else "fail_under"
         way = "subject_to" if "subject_to" in known else way
         if way in known:
-            yield _taken_as(known[way], value, name, typed)
+            yield _taken_as(known[way], value, name, typed, f"{limit[1]}={limit[3]}")
     elif value and metrics_taken(command) and all(map(is_metric, value.split(","))):
         yield _taken_as(known["metric"], value, name, typed)
     if one := _likeliest([one for one in known if _takes(known[one], value)], known, name):
         yield _taken_as(known[one], value, name, typed)
 
 
-def _of_columns(name: str, value: str, known: Mapping[str, Option], typed: Sequence[str]) -> Iterator[Meant]:
+def _of_columns(
+    command: str, name: str, value: str, known: Mapping[str, Option], typed: Sequence[str]
+) -> Iterator[Meant]:
     """Yield the roles that a column may have that a flag names, the likeliest first."""
     rows = first_rows(typed)
-    first = next((typed[typed.index(flag) + 1] for flag in typed[:-1] if flag.lstrip("-") in COMPARED), "")
+    first = next((typed[typed.index(flag) + 1] for flag in typed[:-1] if flag.lstrip("-") in SIDES), "")
     if first in rows.columns and "baseline" in known and may_hold("score", rows[value]):
         words = ["--score", first, "--score", value]
         yield Meant(words, 1, text=_in_place(words, [name, value]))
-    there = {*typed} | {f"--{one}" for one in rows.columns}
+    there = {*typed} | {f"--{one}" for one in rows.columns if one in FOUND}
     free = [one for one in known if one in ROLES and (f"--{one}" not in typed or one in ("by", "cluster", "query"))]
     free = [one for one in free if f"--no-{one}" not in typed and may_hold(one, rows[value])]
-    degrees = {one: 3 * _degree(one, name) + likeness(one, value) for one in free}
-    best = max(degrees.values(), default=0)
-    likely = [one for one in free if degrees[one] == best] if best else []
     label = next((one for flag, one in pairwise(typed) if flag == "--label"), "")
     classes = label in rows.columns and rows[label].dtype == pl.String  # of rows that are classified, without a query
-    groups = (one for one in NEEDED[bool(classes) :] if not {f"--{role}" for role in one} & there)
-    needed = [one for group in groups for one in group if one in free]
-    order = [*(one for one in needed if one in likely), *likely, *needed, *(["by"] if "by" in free else [])]
-    if any(name[2:].replace("-", "_") in options_of(one) for one in COMMANDS):  # which is no word for a role
+    groups = (NEEDED_BY.get(command, ()), *NEEDED[bool(classes) :])
+    lacking = (group for group in groups if not {f"--{role}" for role in group} & there)
+    needed = [one for group in lacking for one in group if one in free]
+    degrees = {one: 3 * _degree(one, name) + _degree(one, value) for one in free}
+    likely = {one: degree + 2 * (one in needed) for one, degree in degrees.items() if degree}
+    order = sorted(likely, key=lambda one: -likely[one]) or [*needed, *(["by"] if "by" in free else [])]
+    if any(name[2:].replace("-", "_") in {*options_of(one)} for one in COMMANDS):  # which is no word for a role
         order = [one for one in order if _degree(one, name)]
     for one in order[:1]:
         yield _taken_as(known[one], value, name, typed)
+
+
+def not_read(command: str, argument: str, after: Sequence[str]) -> bool:
+    """Return True for a known flag with a value that its option cannot read."""
+    flag, equals, value = argument.partition("=")
+    option, value = options_of(command).get(flag[2:].replace("-", "_")), value if equals else next(iter(after), "")
+    if flag[:2] != "--" or option is None or option.kind.switch or not value or value[:1] == "-":
+        return False
+    try:
+        option.value([value] if option.kind.many else value, flag)
+    except FrameMetricsError:
+        return True
+    return False
 
 
 def with_flags_of_columns(command: Sequence[str]) -> list[str]:
@@ -156,7 +177,7 @@ def with_flags_of_columns(command: Sequence[str]) -> list[str]:
         return found
     for one in alone:
         found.remove(one)
-        found += next((meant.words for meant in _of_columns("", one, known, found)), [one])
+        found += next((meant.words for meant in _of_columns(name, "", one, known, found)), [one])
     return found
 
 
@@ -172,7 +193,11 @@ def _degree(role: str, flag: str) -> int:
 
 
 def _may_be(option: Option, value: str) -> bool:
-    """Return True for a value that is one of an option's choices, or that its help has in quotes."""
+    """Return True for a value that is one of an option's choices, that its help has in quotes, or that is a test."""
+    if option.name == "test":
+        from frame_metrics.verbs.compare.options import TEST_ALIASES, Test  # which takes a while
+
+        return value.lower() in (*get_args(Test), *TEST_ALIASES)
     return value in (option.kind.choices or ()) or f'"{value}"' in option.help
 
 
@@ -237,9 +262,12 @@ def _stem(word: str) -> str:
     return re.sub(r"(ations?|ing|ed|es|s)$", "", word) if len(word) > LEAST_WORD else word
 
 
-def _taken_as(option: Option, value: str, flag: str, typed: Sequence[str]) -> Meant:
-    """Return an option in the place of a flag, and of the same option with another value, if that is typed."""
-    given, whole = "" if option.kind.switch else value, [flag, *([value] if value else [])]
+def _taken_as(option: Option, value: str, flag: str, typed: Sequence[str], ours: str = "") -> Meant:
+    """Return an option in the place of a flag, and of the same option with another value, if that is typed.
+
+    ``ours``: the value as the option reads it, if it is written otherwise.
+    """
+    given, whole = "" if option.kind.switch else ours or value, [flag, *([value] if value else [])]
     if given and re.search(AS_DEFAULT.format(re.escape(given)), option.help):
         return Meant([], 1, text=f"without {shlex.join(whole)}, which is what happens anyway")
     words = [option.flag, *([given] if given else [])]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import combinations
 
@@ -33,6 +33,7 @@ from frame_metrics.roles.columns import ROLES
 NEEDS_SYSTEM = "rows of several systems need system="  # the part of an error by which a missing system= is recognised
 NO_LABELS = ("query", "doc", "score", "rank", "system")  # columns that are not taken for labels
 ANNOTATORS = ("annotator", "annotator_id", "rater", "judge", "assessor", "coder", "worker", "who")
+OF_MEANS = ("evaluate", "ab-test", "change", "sample-size")  # commands of numbers that each row has
 ONE_VALUE = "give each query one value"
 ASKED_AGAIN = re.compile(r"pass \S+ the session's column\] if a query was asked several times")
 ROWS_OF_SEARCHES = 1_000_000
@@ -65,6 +66,9 @@ def errors_with_ways_out(frames: Frames) -> Iterator[None]:
                 way = f"pass --score {shlex.quote(column)} in the place of --predicted if these are scores"
                 told = ColumnError(str(error).replace("; ", f"; {way}; or ", 1))
                 raise told.offering({"predicted=": []}, score=column) from None
+            if (asked := frames.call.roles.get("label")) and (query := _of_single_rows(frames, [asked])):
+                gone: dict[str, list[str]] = {"metric=": [], **{one: [] for one in frames.call.metrics}}
+                raise _of_means(error, [asked], query, {"label=": [], **gone}) from None
             unknown = frames.call.name in OF_ANNOTATORS and "annotator" not in frames.call.set_options
             if unknown and error.options:
                 raise _who_judged(frames) from None
@@ -96,7 +100,7 @@ def errors_with_ways_out(frames: Frames) -> Iterator[None]:
         raise
 
 
-def _column_as_metric(frames: Frames, error: UnknownNameError) -> UnknownNameError:
+def _column_as_metric(frames: Frames, error: UnknownNameError) -> FrameMetricsError:
     """Return the error about a name, with what to do where a column of the input was named as a metric."""
     odd = [name for name in frames.call.metrics if not is_metric(name)] if frames.call.name != "curve" else []
     try:
@@ -106,12 +110,10 @@ def _column_as_metric(frames: Frames, error: UnknownNameError) -> UnknownNameErr
     named = [name for one in odd for name in one.split(",") if name in there and name not in NO_LABELS]
     if not named:
         return error
-    column, said_before = named[0], str(error)
+    column = named[0]
     if len(named) == len(frames.call.metrics) and (query := _of_single_rows(frames, named)):
-        flags = " ".join(f"--value {shlex.quote(one)}" for one in named)
-        told = f"{said_before}; as the means of columns of numbers, pass {flags} --query {shlex.quote(query)}"
         gone: dict[str, list[str]] = {"metric=": [], **{one: [] for one in odd}}
-        return UnknownNameError(told).offering(gone, value=named, query=query)
+        return _of_means(error, named, query, gone)
     said = f"{error}{'.' * (str(error)[-1] not in '.?')}"
     if "by" in frames.call.roles:
         by = [*reading.each(frames.call.roles["by"]), column]
@@ -121,11 +123,20 @@ def _column_as_metric(frames: Frames, error: UnknownNameError) -> UnknownNameErr
     return UnknownNameError(f"{said} {way}").offering({column: ["ctr@10"]}, label=column)
 
 
+def _of_means(
+    error: FrameMetricsError, columns: Sequence[str], query: str, instead: Mapping[str, Sequence[str]]
+) -> FrameMetricsError:
+    """Return the error with the way to the means of columns of numbers, of a log each of whose rows is a query."""
+    flags = " ".join(f"--value {shlex.quote(one)}" for one in columns)
+    told = f"{error}; as the means of columns of numbers, pass {flags} --query {shlex.quote(query)}"
+    return type(error)(told).offering(instead, value=[*columns], query=query)
+
+
 def _of_single_rows(frames: Frames, named: Sequence[str]) -> str:
     """Return the query of a log of numbers, each of whose rows is a query; "" if rows are results of lists."""
     roles, schema = frames.call.roles, frames.log.collect_schema()
-    played = {"rank", "score", "grade", "label", "doc"} & {*roles, *schema}
-    if "value" not in options_of(frames.call.name) or played or not all(schema[one].is_numeric() for one in named):
+    played = {"rank", "score", "grade", "doc"} & {*roles, *schema} or frames.call.name not in OF_MEANS
+    if played or not all(one in schema and schema[one].is_numeric() for one in named):
         return ""
     likely = reading.each(roles.get("query")) or [
         one for one in schema if one == "query" or likeness("query", one) == 2

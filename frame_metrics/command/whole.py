@@ -7,8 +7,8 @@ import re
 import shlex
 from collections.abc import Iterator, Sequence
 
+from frame_metrics.command.columns_there import has_judgments
 from frame_metrics.command.commands import metrics_taken, options_of
-from frame_metrics.command.formats import format_inside
 from frame_metrics.command.front import PROGRAM
 from frame_metrics.command.named_metrics import is_metric, limited
 from frame_metrics.command.other_names import NEED_METRIC, NUMBER, TWO, Way
@@ -23,7 +23,8 @@ from frame_metrics.command.other_options import (
     RETIRED,
 )
 from frame_metrics.command.our_flags import has_flag, known_flags, values_of, with_before, without
-from frame_metrics.command.unknown_flags import LEAST_WORD, reading_of
+from frame_metrics.command.rates import rates_in
+from frame_metrics.command.unknown_flags import LEAST_WORD, not_read, reading_of
 from frame_metrics.metrics.names import TWO_MEANINGS, plain_name, read_text
 
 OF_ROWS = ("compare", "ab-test", "change", "bounds")  # commands whose rows may be many
@@ -51,7 +52,8 @@ def _one_way(command: str, flag: str, arguments: Sequence[str]) -> Way:
 def by_word(command: str, argument: str, after: Sequence[str]) -> list[str]:
     """Return the flag of one word of an unknown flag where that would lead on, with its value; [] if none would."""
     flag, equals, value = argument.partition("=")
-    for word in [one for one in re.split("[-_]", flag) if len(one) >= LEAST_WORD and one != flag.lstrip("-")]:
+    words = [one for one in re.split("[-_]", flag) if len(one) >= LEAST_WORD and one != flag.lstrip("-")]
+    for word in (key for one in words for key in RETIRED if key.startswith(one)):
         way, given = way_of(command, f"--{word}"), value if equals else next(iter(after), "")
         if way.typed is not None and way.value and re.fullmatch(way.value, given):
             return [f"--{word}{equals}{value}"]
@@ -81,13 +83,16 @@ def line(name: str, arguments: Sequence[str], tail: str = "") -> str:
     A metric is added where the command needs one and none is there.
     """
     command, left = known_flags(name, arguments)
+    if command == "sample-size" and rates_in(left):
+        return shlex.join([PROGRAM, command, *left])
     found, cutoffs, depth, notes = list[str](), "", "", list[str]()
     while left:
         argument = left.pop(0)
-        if _is_known(argument.partition("=")[0], command):
+        unread = not_read(command, argument, left)
+        if not unread and _is_known(argument.partition("=")[0], command):
             found.append(argument)
             continue
-        way, after = _one_way(command, argument.partition("=")[0], [*found, *left]), [*left]
+        way, after = UNKNOWN if unread else _one_way(command, argument.partition("=")[0], [*found, *left]), [*left]
         value = _value(way, argument, left)
         typed = way.typed if value else way.alone if way.value else way.typed
         if typed is None or (value and not re.fullmatch(way.value, value)):
@@ -175,10 +180,10 @@ def _joined(command: str, arguments: list[str], cutoffs: str, tail: str) -> str:
         arguments += ["--baseline", arguments[arguments.index("--score") + 1]]
     if command == "report":
         arguments = [PICTURE.sub(".html", one) for one in arguments]
-    files = [one for one, before in with_before(arguments) if before[:1] != "-"]
-    runs = [one for one in files if os.path.isfile(one) and format_inside(one) != "qrels"]
-    if command == "to-judge" and len(runs) > 1 and "--system" not in arguments:
-        arguments += ["--system", "file"]
+    if command == "to-judge" and "--system" not in arguments:
+        files = [one for one, before in with_before(arguments) if before[:1] != "-"]
+        runs = [one for one in files if os.path.isfile(one) and not has_judgments(one)]
+        arguments += ["--system", "file"] * (len(runs) > 1)
     return f"{shlex.join([PROGRAM, command, *arguments])} {tail}".rstrip()
 
 

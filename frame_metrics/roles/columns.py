@@ -97,7 +97,7 @@ ROLES: dict[str, Role] = {
         check=series.rank_column,
     ),
     "label": _judgment(
-        usual_names="y_true y target relevant is_relevant clicked click true actual class",
+        usual_names="y_true y target relevant is_relevant clicked click true truth actual outcome class",
         check=series.label_column,
         takes=("positive",),
     ),

@@ -454,7 +454,33 @@ BY_RULE = {
         "by its options it may be to-judge",
         "to-judge a.run --qrels q.txt --way depth",
     ),
-    "rank-eval log.csv rr": ("it is evaluate", "evaluate log.csv rr"),
+    "ab-analysis visits.csv --group-of arm --outcome bought": (
+        "as the means of columns of numbers, pass --value bought --query session",
+        "ab-test visits.csv --arm arm --value bought --query session",
+    ),
+    "compare runs.csv rr --system run --method wilcoxon": (
+        "with --test wilcoxon (two-sided) in the place of --method wilcoxon:",
+        "compare runs.csv rr --system run --test wilcoxon",
+    ),
+    "evaluate log.csv rr --ties random": ("without --ties random:", "evaluate log.csv rr"),
+    "evaluate log.csv rr --average wide": ("without --average wide:", "evaluate log.csv rr"),
+    "evaluate log.csv rr --average medain": ("did you mean 'median'?", "evaluate log.csv rr --average median"),
+    "regression-test log.csv rr --previous old.csv --tolerance 0.9": (
+        "with --fail-if-worse-than old.csv (",
+        "evaluate log.csv rr --fail-if-worse-than old.csv --max-drop 0.9",
+    ),
+    "tune-threshold cases.csv recall --constraint precision>=0.5": (
+        "with --subject-to precision=0.5 (",
+        "best-threshold cases.csv recall --subject-to precision=0.5",
+    ),
+    "evaluate a.run rr --truth q.txt": ("with --qrels q.txt (", "evaluate a.run rr --qrels q.txt"),
+    "reliability cases.csv": ("did you mean 'reliability-diagram'?", "curve cases.csv --metric calibration"),
+    "to-parquet log.csv -o x.parquet": ("did you mean 'convert'?", "convert log.csv -o x.parquet"),
+    "sample-size-calculator --baseline-rate 0.3 --minimum-detectable-effect 0.03": (
+        "did you mean 'sample-size'?",
+        "sample-size --baseline-rate 0.3 --minimum-detectable-effect 0.03",
+    ),
+    "rank-eval log.csv rr": ("did you mean 'eval'?", "evaluate log.csv rr"),
     "ab-test visits.csv --arm arm --metric bought --unit user": (
         "as the means of columns of numbers, pass --value bought --query session",
         "ab-test visits.csv --arm arm --cluster user --value bought --query session",
@@ -490,6 +516,7 @@ def test_unknown_words_are_read_by_rule(call: str, capsys: pytest.CaptureFixture
     write(pl.DataFrame({"true_team": list("abcab"), "guessed": list("abcba")}), "teams.csv")
     visits = {"session": list("stuv"), "user": list("wxyz"), "arm": list("ABAB"), "bought": [0, 1, 1, 0]}
     write(pl.DataFrame(visits | {"paid": [0.0, 2.5, 3.5, 0.0]}), "visits.csv")
+    write(rows.with_columns(-pl.col("score")), "old.csv")
     write_runs()
     words, command = BY_RULE[call]
     told = error(capsys, *call.split())
