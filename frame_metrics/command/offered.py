@@ -30,9 +30,9 @@ PARTS = re.compile("([,=])")  # what is between the parts of an argument
 INSTEAD = (  # what may stand for another word, in messages
     re.compile(r"there is no metric '(.+?)'; did you mean ['\"](.+)['\"]\?"),
     re.compile(r"(\S+) .*; if .* is the highest, ask for '([^']+)'"),
-    re.compile(r"--[\w-]+ (\S+) is not one of .*; did you mean '([^']+)'"),
+    re.compile(r"--(?!fail)[\w-]+ (\S+) is not one of .*; did you mean '([^']+)'"),
 )
-NO_CHOICE = re.compile(r"(--[\w-]+) (\S+) is not one of ")
+NO_CHOICE = re.compile(r"(--(?!fail)[\w-]+) (\S+) is not one of ")
 OF_TWO = re.compile(r"has the values '([^']*)', '([^']*)', and nothing says which of them is relevant")
 TAIL = re.compile(r" (?:\| |2>|> |&& ).*$")  # what a shell does with the output
 NO_WAY = "--help has the options"  # the end of an error about a flag that none is like
@@ -171,7 +171,7 @@ def _spread(arguments: Sequence[str]) -> list[str]:
 
 def _lines(error: FrameMetricsError, arguments: Sequence[str]) -> list[str]:
     """Return the whole commands in which the way out of an error is taken: several where one of some is meant."""
-    if "\n" in str(error) or not arguments or arguments[0] not in COMMANDS:
+    if "\n" in str(error) or not arguments or arguments[0] not in COMMANDS or arguments[0] == "trec_eval":
         return []
     name, rest = known_flags(arguments[0], arguments[1:])
     instead = error.instead or ({} if error.options else _other_word(str(error)))

@@ -17,7 +17,7 @@ from frame_metrics.command.commands import COMMANDS, metrics_taken, options_of
 from frame_metrics.command.formats import format_of
 from frame_metrics.command.named_metrics import COMPARED, is_metric
 from frame_metrics.command.options import JUDGMENTS, Option
-from frame_metrics.command.other_names import NUMBER
+from frame_metrics.command.other_names import GATE, NUMBER
 from frame_metrics.command.other_options import OTHER_FLAGS
 from frame_metrics.errors import FrameMetricsError
 from frame_metrics.roles.columns import FOUND, ROLES
@@ -149,7 +149,7 @@ def not_read(command: str, argument: str, after: Sequence[str]) -> bool:
     """Return True for a known flag with a value that its option cannot read."""
     flag, equals, value = argument.partition("=")
     option, value = options_of(command).get(flag[2:].replace("-", "_")), value if equals else next(iter(after), "")
-    if flag[:2] != "--" or option is None or option.kind.switch or not value or value[:1] == "-":
+    if flag[:2] != "--" or flag in GATE or option is None or option.kind.switch or not value or value[:1] == "-":
         return False
     try:
         option.value([value] if option.kind.many else value, flag)
