@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -9,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from frame_metrics.command import reading
-from frame_metrics.command.call import FILE, OF_FILES
+from frame_metrics.command.call import FILE
 from frame_metrics.command.files import read_all
 from frame_metrics.command.ids import matching
-from frame_metrics.command.saved import SavedFile, column_of_systems, system_column
-from frame_metrics.errors import BadValueError, quote
+from frame_metrics.command.saved import SavedFile, column_of_systems
+from frame_metrics.errors import BadRowsError, BadValueError, ColumnError, listed
 
 if TYPE_CHECKING:
     from frame_metrics.accessor import IRM
@@ -43,14 +44,26 @@ class Before:
 
     @cached_property
     def is_log(self) -> bool:
-        """True for a log: the file has values of the log that is compared with it, and no numbers of metrics."""
-        there, keys = {*self._rows.collect_schema()}, {*self._keys, system_column(self.frames.call.roles)}
-        return not {"metric", "value"} <= there and bool({*self.frames.rows.collect_schema()} & there - keys)
+        """True for a log: it has the columns that the log is measured by, and is not of numbers itself."""
+        columns, there = self.frames.irm._plan.columns, {*self._rows.collect_schema()}
+        measured = {*columns.needed} - {*columns.keys}
+        of_both = measured & there
+        return not columns.value and (of_both == measured if {"metric", "value"} <= there else bool(of_both))
+
+    @property
+    def joins_logs(self) -> bool:
+        """True if both logs are compared as two systems, or arms; else numbers of the log of before stand for it.
+
+        These are compared where systems are columns, or there is a column of arms, or one system is chosen.
+        """
+        columns, options = self.frames.irm._plan.columns, self.frames.call.set_options
+        by_itself = columns.shape.per_system or "arm" in self.frames.call.roles or "saved_system" in options
+        return self.is_log and not by_itself
 
     @property
     def _keys(self) -> dict[str, str]:
         """The columns of ids and segments, which have the same names on both sides."""
-        roles = {"query": "query"} | self.frames.call.roles
+        roles = {"query": "query", "doc": "doc"} | self.frames.call.roles
         return {one: one for role in ("query", "doc", "arm", "by") for one in reading.each(roles.get(role))}
 
     @property
@@ -62,52 +75,85 @@ class Before:
 
     @cached_property
     def saved(self) -> SavedFile:
-        """The saved numbers, or those of the log of before; only those of one system if ``--saved-system`` names it."""
-        rows = self._numbers_of_log() if self.is_log else reading.saved(self.input, self._rows)
+        """The saved numbers; only those of one system if ``--saved-system`` names it."""
+        return self._of(self._numbers_of_log() if self.is_log else reading.saved(self.input, self._rows))
+
+    def _of(self, rows: pl.DataFrame) -> SavedFile:
         rows = matching(rows, self.frames.log, self._keys)
         column = column_of_systems(rows, self.frames.call.roles, [*self._keys, "query"])
         saved = SavedFile(self._where, rows, column)
         system = self.frames.call.set_options.get("saved_system")
         return saved if system is None else replace(saved, rows=saved.of(system))
 
-    def _numbers_of_log(self) -> pl.DataFrame:
-        """Return what was to be saved of the log of before: means where only these are limited, or else of queries."""
-        frames, options = self.frames, self.frames.call.set_options
-        irm = frames.with_roles(matching(frames.in_periods(self._rows), frames.log, self._keys))
-        if self._limits_means:
-            given = {name: options[name] for name in ("average", "margins") if name in options}
-            return irm.evaluate(*frames.call.gated_metrics, **given).collect()
-        return irm.per_query(*frames.call.gated_metrics).collect()
+    @property
+    def _log(self) -> pl.LazyFrame:
+        """The rows of the log of before, with ids and periods as the log has them."""
+        return matching(self.frames.in_periods(self._rows), self.frames.log, self._keys)
 
     @property
-    def _limits_means(self) -> bool:
-        """True for a gate on means, of which no test is made."""
-        return "max_drop" in self.frames.call.set_options and self.frames.call.name != "compare"
-
-    @cached_property
-    def pairs_rows(self) -> bool:
-        """True if rows without a query are compared with those of the log of before."""
-        return self.is_log and not self._limits_means and not self.frames.irm._plan.columns.query
-
-    @cached_property
-    def names(self) -> list[str]:
-        """The names of the log of before, and of the log."""
-        return reading.file_names([*self.input.names, *self.frames.call.arguments[0]])[:2]
-
-    @cached_property
-    def both(self) -> IRM[pl.LazyFrame]:
-        """The rows of both logs, as those of two systems, or of two arms where these are compared."""
-        frames, call = self.frames, self.frames.call
-        if (column := frames.irm._plan.columns.system) is not None:
-            raise BadValueError(
-                f"{self._where}: rows without a query are compared with those of one system, and {quote(column)} has "
-                "several; leave out --system, and name one file for each"
+    def _irm(self) -> IRM[pl.LazyFrame]:
+        """The log of before by itself."""
+        if "saved_system" in self.frames.call.set_options and "system" not in self.frames.call.roles:
+            raise ColumnError(
+                f"{self._where}: it is a log, and no option names its column of systems; name it with --system, or "
+                "save its numbers with per-query, whose file --saved-system reads"
             )
-        pairs = zip(self.names, (self.input, frames.log_input), strict=True)
+        return self.frames.with_roles(self._log)
+
+    def _numbers_of_log(self) -> pl.DataFrame:
+        """Return what per-query would have written of the log of before."""
+        return self._irm.per_query(*self.frames.call.gated_metrics).collect()
+
+    def means(self, options: Mapping[str, Any]) -> SavedFile:
+        """Return the means that evaluate would have written of the log of before; ``options``: those of evaluate."""
+        return self._of(self._irm.evaluate(*self.frames.call.gated_metrics, **options).collect())
+
+    @cached_property
+    def name(self) -> str:
+        """The name of the log of before, beside those of the log."""
+        own = self._names_of_log
+        name = reading.file_names([*self.input.names, *self.frames.call.arguments[0]])[0]
+        return f"{name} (before)" if name in own else name
+
+    @property
+    def _names_of_log(self) -> list[str]:
+        names = reading.file_names(self.frames.call.arguments[0])
+        return names if self.frames.call.file_column else names[:1]
+
+    def both(self, role: str, **roles: Any) -> IRM[pl.LazyFrame]:
+        """Return the rows of both logs, as those of two systems or arms, each within the systems that both may have.
+
+        Parameters
+        ----------
+        role : the role of the column that says of which log a row is.
+        roles : in the place of those of the call.
+        """
+        frames, call, columns = self.frames, self.frames.call, self.frames.irm._plan.columns
+        self._check(role)
+        by = roles.get("by", call.roles.get("by"))
+        if (system := call.roles.get("system")) is not None and not call.file_column:
+            roles = roles | {"by": [*reading.each(by), system]}
+        ours = frames.log if call.file_column else frames.log.with_columns(pl.lit(self._names_of_log[0]).alias(FILE))
+        theirs = self._log.with_columns(pl.lit(self.name).alias(FILE))
+        needed = [*columns.needed, *([] if FILE in columns.needed else [FILE])]
         files = [
-            replace(file, plan=file.plan.with_columns(pl.lit(name).alias(FILE)))
-            for name, one in pairs
-            for file in one.files
+            replace(one.files[0], plan=plan.select(needed))
+            for one, plan in ((frames.log_input, ours), (self.input, theirs))
         ]
-        role: dict[str, Any] = {OF_FILES.get(call.name, "system"): FILE}
-        return frames.with_roles(frames.in_periods(read_all(files)))(**role)
+        return frames.with_roles(read_all(files))(**(roles | {"system": None} | {role: FILE}))
+
+    def _check(self, role: str) -> None:
+        """Raise for a log of before that lacks rows or columns, or whose rows without a query cannot be paired."""
+        columns, there = self.frames.irm._plan.columns, self._rows.collect_schema()
+        if lacking := [one for one in columns.needed if one not in there and one != FILE]:
+            raise ColumnError(f"{self._where}: it has no column {listed(lacking)}, which the log is measured by")
+        if role == "arm" and self.frames.call.name == "change" and len(self.frames.call.arguments[0]) > 1:
+            raise BadValueError(
+                f"{self._where}: it is one more period than the two of change; name two files alone, the earlier first"
+            )
+        if self._rows.head(1).collect().is_empty():
+            raise BadRowsError(f"{self._where}: it has no rows")
+        if role == "system" and not columns.query and columns.doc is None:
+            raise ColumnError(
+                f"{self._where}: to pair rows without a query, name the document they are about with --doc"
+            )

@@ -15,14 +15,13 @@ import polars as pl
 from frame_metrics.accessor import IRM
 from frame_metrics.command import mixed_systems, reading, writing
 from frame_metrics.command.before import Before
-from frame_metrics.command.call import OF_DOCS, OF_RANKS, CommandLine
+from frame_metrics.command.call import OF_DOCS, OF_FILES, OF_RANKS, CommandLine
 from frame_metrics.command.commands import OF_JUDGE
 from frame_metrics.command.files import File
 from frame_metrics.command.gate_options import SAVED
 from frame_metrics.command.ids import as_texts, matching
 from frame_metrics.command.periods import in_periods
 from frame_metrics.command.saved import SavedFile
-from frame_metrics.measuring.baseline import THIS
 from frame_metrics.roles.columns import ROLES
 
 MOST_BYTES = 4_000_000  # of files that are read only to see whether a call would run
@@ -52,7 +51,7 @@ class Frames:
     @property
     def names(self) -> list[str]:
         """The names of the inputs, for people."""
-        both = self.before.input.names if self.before and self.before.pairs_rows else ()
+        both = self.before.input.names if self.before and self.before.joins_logs else ()
         return ["standard input" if name == "-" else name for name in (*both, *self.call.arguments[0])]
 
     def check_unchanged(self) -> None:
@@ -222,19 +221,20 @@ class Frames:
         return None if flag is None else Before(self, flag)
 
     @property
-    def pairs_rows(self) -> bool:
-        """True if rows without a query are compared with those of the log of before."""
-        return self.before is not None and self.before.pairs_rows
+    def joins_logs(self) -> bool:
+        """True if the log is compared with a log of before, as two systems or arms."""
+        return self.before is not None and self.before.joins_logs
 
     @property
     def saved(self) -> SavedFile | None:
         """The saved numbers, if there are any."""
-        return None if self.before is None or self.pairs_rows else self.before.saved
+        return None if self.before is None or self.joins_logs else self.before.saved
 
-    @property
-    def against(self) -> IRM[pl.LazyFrame]:
-        """The log; where rows are paired, with those of the log of before, as two systems."""
-        return self.before.both if self.before is not None and self.before.pairs_rows else self.irm
+    def against(self, **roles: Any) -> IRM[pl.LazyFrame]:
+        """Return the log, with the log of before if there is one; ``roles``: in the place of those of the call."""
+        if self.before is not None and self.before.joins_logs:
+            return self.before.both(OF_FILES.get(self.call.name, "system"), **roles)
+        return self.irm(**roles) if roles else self.irm
 
     @contextmanager
     def baseline(self, total_over: Sequence[str] = ()) -> Iterator[dict[str, Any]]:
@@ -244,10 +244,8 @@ class Frames:
         """
         if self.before is None:
             yield {}
-        elif self.before.pairs_rows:
-            yield {"baseline": self.before.names[0]}
+        elif self.before.joins_logs:
+            yield {"baseline": self.before.name}
         else:
-            name = THIS.set(self.names[0] if len(self.names) == 1 else "these files")
-            self.stack.callback(THIS.reset, name)
             with self.before.saved.errors_name_file():
                 yield {"baseline": self.before.saved.of_one().drop(total_over, strict=False)}

@@ -17,6 +17,9 @@ SAVED = ("saved", "fail_if_worse_than", "not_worse_than")  # options that name s
 
 def check_gates(name: str, options: Mapping[str, Any]) -> None:
     """Raise for gates without an effect, or that the result cannot be checked against."""
+    for one in SAVED:
+        if options.get(one) == "":
+            raise BadValueError(f"--{one.replace('_', '-')}: it needs the name of a file, and has none")
     for one in ("fail_under", "fail_over"):
         _check_limits(one, options.get(one) or {}, options)
     alpha, worse, bounds = (options.get(one) for one in ("alpha", "fail_if_worse_than", "fail_on"))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import takewhile
 from math import ceil, log
-from typing import Any
+from typing import Any, NamedTuple
 
 import polars as pl
 
@@ -89,12 +89,28 @@ def _limit(row: Mapping[str, Any], limit: float, word: str) -> Outcome:
     return Outcome(name, f"{row['metric']} is {_number(value)}{where}, {comparison}", failed)
 
 
-def worse(result: pl.DataFrame, alpha: float, evaluated: pl.DataFrame, margin: Any = None) -> Iterator[Outcome]:
+class Unpaired(NamedTuple):
+    """Queries, or rows, that are on one side of a comparison alone."""
+
+    words: str  # "" if there are none
+    too_many: str = ""  # the side that has more of them than are compared, or "both"; "" if none has
+    as_zeros: bool = False  # whether they count as 0 on the other side
+
+    def noted(self, metric: str, where: str) -> str:
+        """Return the remark about a metric, "" if there are none."""
+        how = "with zeros for some" if self.as_zeros else "without some"
+        return f"{metric} was compared {how}{where}: {self.words}" * bool(self.words)
+
+
+NOT_ALONE = Unpaired("")
+
+
+def worse(result: pl.DataFrame, alpha: float, unpaired: Sequence[Unpaired], margin: Any = None) -> Iterator[Outcome]:
     """Check each difference of a comparison: it fails if it is for the worse and its p-value is at most ``alpha``.
 
     Parameters
     ----------
-    evaluated : the result of ``evaluate``, for its numbers of queries; at least half of them have to be compared.
+    unpaired : for each row what is on one side alone; at least half has to be compared.
     margin : the loss that is accepted, by metric, or one number for all; metrics without one are not checked. A
         difference fails if its interval, at the level 1 - ``alpha``, lies beyond the margin. None: as above.
     """
@@ -102,7 +118,7 @@ def worse(result: pl.DataFrame, alpha: float, evaluated: pl.DataFrame, margin: A
 
     if result.is_empty():
         yield Outcome("not worse", "nothing was compared: the result has no rows", True)
-    for row in result.iter_rows(named=True):
+    for row, alone in zip(result.iter_rows(named=True), unpaired, strict=True):
         metric, where, difference, p = row["metric"], _where(row), row["difference"], row["p_adjusted"]
         most = 0.0 if margin is None else margin_of(margin, metric)
         if most is None:
@@ -112,9 +128,8 @@ def worse(result: pl.DataFrame, alpha: float, evaluated: pl.DataFrame, margin: A
         if difference is None or p is None:
             yield Outcome(name, _uncompared(row), True)
             continue
-        unsaved, too_many = _unpaired(row, evaluated)
-        if too_many == "log":  # saved numbers may be of more queries than are asked now
-            yield Outcome(name, _uncompared(row, unsaved), True)
+        if alone.too_many in ("log", "both"):  # saved numbers may be of more queries than are asked now
+            yield Outcome(name, _uncompared(row, alone.words), True)
             continue
         compared = metric_of(metric)
         lost = _sure_loss(row, compared.sign, alpha)
@@ -125,9 +140,16 @@ def worse(result: pl.DataFrame, alpha: float, evaluated: pl.DataFrame, margin: A
             accepted = f"worse by at least {_number(lost)}, and up to {_number(most)} worse is accepted,"
             verdict = accepted if failed else f"not surely worse{by_more}"
         text += f"{_number(difference)}, p = {_number(p)}, {verdict} at level {_number(alpha)}"
-        taken = f"{metric} has no direction that is known, and less of it counts as worse" * (compared.higher is None)
-        noted = [f"{metric} was compared without some{where}: {unsaved}" * bool(unsaved), taken]
-        yield Outcome(name, "; ".join(filter(None, (text, unsaved, taken))), failed, "; ".join(filter(None, noted)))
+        taken = _direction(metric)
+        noted = [alone.noted(metric, where), taken]
+        yield Outcome(name, "; ".join(filter(None, (text, alone.words, taken))), failed, "; ".join(filter(None, noted)))
+
+
+def _direction(metric: str) -> str:
+    """Return words for a metric of which it is not known whether more is better; "" for others."""
+    return f"{metric} has no direction that is known, and less of it counts as worse" * (
+        metric_of(metric).higher is None
+    )
 
 
 def _sure_loss(row: Mapping[str, Any], sign: float, alpha: float) -> float:
@@ -148,22 +170,21 @@ def not_total(over: str) -> Outcome:
     return Outcome(f"total over {over}", text, failed=False, noted=text)
 
 
-def dropped(result: pl.DataFrame, most: Any, evaluated: pl.DataFrame) -> Iterator[Outcome]:
+def dropped(result: pl.DataFrame, most: Any, unpaired: Sequence[Unpaired]) -> Iterator[Outcome]:
     """Check each difference of a comparison: it fails if it is for the worse by more than ``most``.
 
     Parameters
     ----------
     most : the greatest loss by metric, or one number for all; metrics without one are not checked.
-    evaluated : as ``worse`` takes it.
+    unpaired : as ``worse`` takes it.
     """
     if result.is_empty():
         yield Outcome("no drop", "nothing was compared: the result has no rows", True)
-    for row in result.iter_rows(named=True):
-        unsaved, too_many = _unpaired(row, evaluated)
-        if row["difference"] is None or too_many == "log":
-            yield Outcome(f"{row['metric']} no drop{_where(row)}", _uncompared(row, unsaved), True)
+    for row, alone in zip(result.iter_rows(named=True), unpaired, strict=True):
+        if row["difference"] is None or alone.too_many in ("log", "both"):
+            yield Outcome(f"{row['metric']} no drop{_where(row)}", _uncompared(row, alone.words), True)
             continue
-        yield from _drop(row, row["value"], row["baseline_value"], most, unsaved)
+        yield from _drop(row, row["value"], row["baseline_value"], most, alone)
 
 
 def dropped_means(result: pl.DataFrame, saved: pl.DataFrame, most: Any) -> Iterator[Outcome]:
@@ -226,12 +247,14 @@ def _texts(row: Mapping[str, Any], names: Sequence[str]) -> tuple[str, ...]:
     return tuple(str(row[name]) for name in names)
 
 
-def _drop(row: Mapping[str, Any], value: float, before: float, most: Any, unsaved: str = "") -> Iterator[Outcome]:
+def _drop(
+    row: Mapping[str, Any], value: float, before: float, most: Any, alone: Unpaired = NOT_ALONE
+) -> Iterator[Outcome]:
     """Check one value against that of before; there is no outcome for a metric without a limit.
 
     Parameters
     ----------
-    unsaved : words for queries that are on one side alone.
+    alone : what is on one side alone.
     """
     from frame_metrics.verbs.compare.margins import margin_of
 
@@ -243,33 +266,32 @@ def _drop(row: Mapping[str, Any], value: float, before: float, most: Any, unsave
         f"{_number(abs(lost))} {'worse' if lost > 0 else 'better'}, and up to {_number(limit)} worse is accepted"
     )
     text = f"{metric} is {_number(value)} against {_number(before)}{_where(row)}: {comparison}"
-    text = "; ".join(filter(None, (text, unsaved)))
-    noted = f"{metric} was compared without some{_where(row)}: {unsaved}" * bool(unsaved)
+    text = "; ".join(filter(None, (text, alone.words, taken := _direction(metric))))
+    noted = "; ".join(filter(None, (alone.noted(metric, _where(row)), taken)))
     yield Outcome(f"{metric} at most {_number(limit)} worse{_where(row)}", text, lost > limit + CLOSE, noted)
 
 
-def not_worse(result: pl.DataFrame, alpha: float, evaluated: pl.DataFrame, margin: Any) -> Iterator[Outcome]:
+def not_worse(result: pl.DataFrame, alpha: float, unpaired: Sequence[Unpaired], margin: Any) -> Iterator[Outcome]:
     """Check each difference of a comparison with ``margin=``: it passes if ``p_not_worse`` is at most ``alpha``.
 
     A null passes no gate, and is undecided.
 
     Parameters
     ----------
-    evaluated : as ``worse`` takes it.
+    unpaired : as ``worse`` takes it.
     margin : the margins by metric, or one number for all; metrics without one are not checked.
     """
     from frame_metrics.verbs.compare.margins import loss_left, margin_of, unknown_why
 
     if result.is_empty():
         yield Outcome("not worse", "nothing was compared: the result has no rows", True)
-    for row in result.iter_rows(named=True):
+    for row, alone in zip(result.iter_rows(named=True), unpaired, strict=True):
         most, metric, where, p = margin_of(margin, row["metric"]), row["metric"], _where(row), row["p_not_worse"]
         if most is None:
             continue
         name = f"{metric} not worse than {row['baseline']} by more than {_number(most)}{where}"
-        unsaved, too_many = _unpaired(row, evaluated)
-        if row["difference"] is None or too_many:
-            yield Outcome(name, _uncompared(row, unsaved), True, undecided=True)
+        if row["difference"] is None or alone.too_many:
+            yield Outcome(name, _uncompared(row, alone.words), True, undecided=True)
             continue
         text = f"{metric} is {_number(row['value'])} against {_number(row['baseline_value'])}{where}: "
         if p is None:
@@ -277,13 +299,12 @@ def not_worse(result: pl.DataFrame, alpha: float, evaluated: pl.DataFrame, margi
             continue
         failed = p > alpha
         if failed and (few := _none_moved(row, most, alpha)):
-            yield Outcome(name, "; ".join(filter(None, (f"{text}{few}", unsaved))), True, undecided=True)
+            yield Outcome(name, "; ".join(filter(None, (f"{text}{few}", alone.words))), True, undecided=True)
             continue
         loss = _number(loss_left(row, metric_of(metric), most))
         text += f"a loss of up to {loss} is not excluded" if failed else f"not worse by more than {_number(most)}"
         text += f", p = {_number(p)} at level {_number(alpha)}"
-        noted = f"{metric} was compared without some{where}: {unsaved}" if unsaved else ""
-        yield Outcome(name, "; ".join(filter(None, (text, unsaved))), failed, noted)
+        yield Outcome(name, "; ".join(filter(None, (text, alone.words))), failed, alone.noted(metric, where))
 
 
 def _none_moved(row: Mapping[str, Any], margin: float, alpha: float) -> str:
@@ -306,10 +327,19 @@ def _uncompared(row: Mapping[str, Any], unsaved: str = "") -> str:
     return f"{row['metric']} cannot be compared{_where(row)}: {why}"
 
 
-def _unpaired(row: Mapping[str, Any], evaluated: pl.DataFrame) -> tuple[str, str]:
+def in_one_log(row: Mapping[str, Any]) -> Unpaired:
+    """Return words for queries, or rows, of one of two logs, and "both" if they are more than those of both."""
+    alone, as_zeros = row.get("n_unpaired") or 0, bool(row.get("n_unanswered"))
+    every, rows = row["n"] + (0 if as_zeros else alone), "queries" if "n_unanswered" in row else "rows"
+    words = f"{alone} of {every} {rows} are in one of the logs only{', and count as 0 in the other' * as_zeros}"
+    return Unpaired(words, "both" if alone > every - alone else "", as_zeros) if alone else NOT_ALONE
+
+
+def unpaired(row: Mapping[str, Any], evaluated: pl.DataFrame) -> Unpaired:
     """Return words for queries of one side alone, and which side has more of them than are compared, "" for none.
 
-    Queries that are gone from the log may be those in which nothing is found any more.
+    Queries that are gone from the log may be those in which nothing is found any more. ``evaluated``: the result of
+    ``evaluate``, for its numbers of queries.
     """
     n, most, zeros = row["n"], _of_log("n", row, evaluated), _of_log("n_unanswered", row, evaluated)
     lacking = max(most - n, 0)
@@ -322,7 +352,7 @@ def _unpaired(row: Mapping[str, Any], evaluated: pl.DataFrame) -> tuple[str, str
         (without_rows if zeros else f"{gone} of {n + gone} saved {rows} are not in the log") * bool(gone),
     ]
     side = "log" if n < lacking else "saved" if n < gone else ""
-    return " and ".join(filter(None, texts)), side
+    return Unpaired(" and ".join(filter(None, texts)), side)
 
 
 def _of_log(name: str, row: Mapping[str, Any], evaluated: pl.DataFrame) -> int:

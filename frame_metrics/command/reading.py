@@ -6,9 +6,11 @@ import glob
 import os
 import re
 import shutil
+import stat
 import sys
 from codecs import BOM_UTF8
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -98,9 +100,9 @@ class InputFiles:
         return replace(file, plan=file.plan.with_columns(pl.lit(name).alias(self.file_column)))
 
     def _of_name(self, name: str) -> Iterator[File]:
-        if name == "-":
-            path = piped(self.folder())
-            yield self._scan("standard input", path, self._format("what is piped in", format_inside(path)), {})
+        if name == "-" or is_pipe(name):
+            path, told = piped(self.folder(), name), "standard input" if name == "-" else name
+            yield self._scan(told, path, self._format("what is piped in", format_inside(path)), {})
             return
         name = name.removeprefix(HERE)
         files = [name] if "://" in name else files_of(name, self.format_name)
@@ -269,14 +271,19 @@ def _is_of_frame(file: str, format_name: str | None) -> bool:
     return not os.path.basename(file).startswith(("_", ".")) and bool(format_name or format_of(file))
 
 
-def piped(folder: str) -> str:
-    """Copy standard input to a file, which can be read in pieces and more than once, and return its name."""
-    if sys.stdin is None:  # as after <&-
+def is_pipe(name: str) -> bool:
+    """Return True for a pipe that a shell names, as of <(zcat log.csv.gz)."""
+    return os.path.exists(name) and stat.S_ISFIFO(os.stat(name).st_mode)
+
+
+def piped(folder: str, name: str = "-") -> str:
+    """Copy a pipe, or standard input, to a file, which can be read in pieces and more than once; return its name."""
+    if name == "-" and sys.stdin is None:  # as after <&-
         raise FrameMetricsError("standard input is closed; name a file")
-    name = os.path.join(folder, "stdin")
-    with open(name, "wb") as file:
-        shutil.copyfileobj(sys.stdin.buffer, file)
-    return name
+    copy = os.path.join(folder, "stdin")
+    with open(copy, "wb") as file, nullcontext(sys.stdin.buffer) if name == "-" else open(name, "rb") as pipe:
+        shutil.copyfileobj(pipe, file)
+    return copy
 
 
 def each(given: Any) -> list[Any]:

@@ -37,7 +37,7 @@ def check_report(frames: Frames) -> None:
     """Raise if columns that a report reads are missing, or their values are wrong; nothing is computed."""
     from frame_metrics.report.gathering import planned_call
 
-    planned_call(frames.against._plan, frames.call.metrics, None)
+    planned_call(frames.against()._plan, frames.call.metrics, None)
     frames.refuse_mixed_systems()
 
 
@@ -56,7 +56,7 @@ def _texts(frames: Frames) -> dict[str, str]:
     with frames.baseline() as baseline:
         frames.refuse_mixed_systems()
         frames.stack.callback(REWORDED.reset, REWORDED.set(reworded))
-        texts = {first: frames.against.report(**options, **baseline)}
+        texts = {first: frames.against().report(**options, **baseline)}
     return texts | {form: in_form(contents[-1], form) for form in others}
 
 

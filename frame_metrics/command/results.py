@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import compress
 from math import ceil
 from typing import Any, TypeAlias
 
@@ -16,9 +17,9 @@ from frame_metrics.command.frames import Frames
 from frame_metrics.command.front import PROGRAM
 from frame_metrics.command.gates_of_audit import grave
 from frame_metrics.command.reading import each
-from frame_metrics.command.saved import each_with_itself, has_column, system_column
+from frame_metrics.command.saved import corrected_over, each_with_itself, has_column, single_tests, system_column
 from frame_metrics.command.texts import column_with_flags, say
-from frame_metrics.command.verb_options import options_of_verb
+from frame_metrics.command.verb_options import FEW_RESAMPLES, options_of_verb
 from frame_metrics.errors import BadValueError, FrameMetricsError
 
 MIN_BEYOND = 50  # resamples beyond an interval's ends, 1,000 in all at .05
@@ -32,7 +33,7 @@ def result_of(frames: Frames) -> Checked:
     name, metrics = frames.call.name, frames.call.metrics
     if name in gated:
         return gated[name](frames)
-    verb, one = getattr(frames.against, name.replace("-", "_")), takes_one_metric(name)
+    verb, one = getattr(frames.against(), name.replace("-", "_")), takes_one_metric(name)
     options = options_of_verb(frames) | ({"metric": metrics[0]} if one and metrics else {})
     with frames.baseline() as baseline:
         result = frames.collected(verb(*([] if one else metrics), **options, **baseline))
@@ -61,17 +62,45 @@ def evaluated_with_gates(frames: Frames, margin: Any, options: Mapping[str, Any]
     """Evaluate the metrics that are asked for, and those of gates; return the result and the outcomes of gates."""
     set_options = frames.call.set_options
     least, most = set_options.get("fail_under") or {}, set_options.get("fail_over") or {}
-    drop, metrics = set_options.get("max_drop"), frames.call.gated_metrics
+    metrics = frames.call.gated_metrics
     result = frames.collected(frames.irm.evaluate(*metrics, **options))
     outcomes = list(gates.limits(result, least, most))
-    saved = frames.saved
-    if saved is not None and saved.has_means:
-        with saved.errors_name_file():
-            means = saved.means(drop, of_queries=bool(frames.irm._plan.columns.query))
-            outcomes += gates.dropped_means(result, means, drop)
-    elif frames.before is not None:
-        outcomes += _against_saved(frames, metrics, margin, result)
-    return result, outcomes
+    return result, outcomes + _against_before(frames, metrics, margin, result, options)
+
+
+def _against_before(
+    frames: Frames, metrics: list[str], margin: Any, result: pl.DataFrame, options: Mapping[str, Any]
+) -> list[gates.Outcome]:
+    """Return the outcomes of a gate on the log of before, or on what was saved of it; none without one.
+
+    ``options``: those of evaluate, whose ``result`` it is.
+    """
+    before, drop = frames.before, frames.call.set_options.get("max_drop")
+    if before is None:
+        return []
+    of_queries = bool(frames.irm._plan.columns.query)
+    limited = before.is_log and drop is not None and of_queries
+    if not limited and (before.is_log or not before.saved.has_means):
+        return _against_saved(frames, metrics, margin, result)
+    saved = before.means(_of_means(options)) if limited else before.saved
+    with saved.errors_name_file():
+        means = saved.means(drop, of_queries=of_queries)
+        if "saved_system" in frames.call.set_options:  # with which every system is compared
+            means = _of_each(means, str(saved.column), result)
+        return list(gates.dropped_means(result, means, drop))
+
+
+def _of_each(means: pl.DataFrame, system: str, result: pl.DataFrame) -> pl.DataFrame:
+    """Return the means of one system as those of each system of a result."""
+    if system not in result.columns:
+        return means.drop(system)
+    systems = result.select(pl.col(system).unique(maintain_order=True))
+    return systems.join(means.drop(system), how="cross")
+
+
+def _of_means(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the options of evaluate without those of intervals, which limits of means do not read."""
+    return {name: given for name, given in options.items() if name in ("average", "margins")}
 
 
 def _against_saved(frames: Frames, metrics: list[str], margin: Any, result: pl.DataFrame) -> list[gates.Outcome]:
@@ -82,7 +111,7 @@ def _against_saved(frames: Frames, metrics: list[str], margin: Any, result: pl.D
     set_options, by = frames.call.set_options, each(frames.call.roles.get("by"))
     options = {"over": "all"} if by and set_options.get("fail_if_worse_than") else {}
     options |= {} if margin is None else {"margin": margin}
-    outcomes = _worse(frames, _compared_at_level(frames, frames.against, metrics, **options), metrics)
+    outcomes = _worse(frames, _compared_at_level(frames, {}, metrics, **options), metrics)
     for over in result["total_over"].unique(maintain_order=True).drop_nulls() if "total_over" in result.columns else ():
         total_over = over.split(", ")
         roles: dict[str, Any] = {"by": [name for name in by if name not in total_over] or None}
@@ -91,7 +120,7 @@ def _against_saved(frames: Frames, metrics: list[str], margin: Any, result: pl.D
         if without is None:
             outcomes.append(gates.not_total(over))
             continue
-        compared = _compared_at_level(frames, frames.against(**roles), metrics, total_over, **options)
+        compared = _compared_at_level(frames, roles, metrics, total_over, **options)
         compared = compared.select(pl.lit(over).alias("total_over"), pl.all())
         outcomes += _worse(frames, compared, metrics, without)
     return outcomes
@@ -112,78 +141,107 @@ def _without_segments(frames: Frames, irm: Any, metrics: list[str], total: pl.Da
 
 def _compare(frames: Frames) -> Checked:
     options, metrics, set_options = options_of_verb(frames), frames.call.metrics, frames.call.set_options
-    result = _compared(frames, frames.against, metrics, **options)
+    result = _compared(frames, {}, metrics, **options)
     if not (set_options.get("fail_if_worse_than") or set_options.get("not_worse_than")):
         return result, []
-    return result, _worse(frames, _compared_at_level(frames, frames.against, metrics, **options), metrics)
+    return result, _worse(frames, _compared_at_level(frames, {}, metrics, **options), metrics)
 
 
 def _compared_at_level(
-    frames: Frames, irm: Any, metrics: list[str], total_over: Sequence[str] = (), **options: Any
+    frames: Frames, roles: Mapping[str, Any], metrics: list[str], total_over: Sequence[str] = (), **options: Any
 ) -> pl.DataFrame:
     """Compare as ``_compared`` does, with intervals at the level of a gate that reads them, for a loss beyond a margin.
 
     Those of a family hold together, but for other corrections: single ones are at the level of one of so many tests.
     """
-    compared = _compared(frames, irm, metrics, total_over, **options)
+    compared = _compared(frames, roles, metrics, total_over, **options)
     if "margin" not in options or not frames.call.set_options.get("fail_if_worse_than"):
         return compared
     alpha, single = frames.call.set_options.get("alpha", gates.ALPHA), ~pl.col("correction").is_in(("max_t", "none"))
     n_tests = compared.filter(single)["n_tests"].max() or 1
     level = {"ci": 1 - alpha / n_tests, "resamples": ceil(MIN_BEYOND * n_tests / alpha)}
-    return _compared(frames, irm, metrics, total_over, **options | level)
+    return _compared(frames, roles, metrics, total_over, **options | level)
 
 
-def _compared(frames: Frames, irm: Any, metrics: list[str], total_over: Sequence[str] = (), **options: Any) -> Any:
-    """Compare systems with each other or with saved numbers; if these have several systems, each with its own.
+def _compared(
+    frames: Frames, roles: Mapping[str, Any], metrics: list[str], total_over: Sequence[str] = (), **options: Any
+) -> Any:
+    """Compare systems with each other, or with what was before; if that has several systems, each with its own.
 
-    ``total_over``: the columns of segments that totals are over, which saved numbers may have.
+    Parameters
+    ----------
+    roles : in the place of those of the call.
+    total_over : the columns of segments that totals are over, which saved numbers may have.
     """
-    saved = frames.saved
+    saved, system = frames.saved, frames.call.roles.get("system")
     if saved is not None and len(saved.systems) > 1 and has_column(frames.call.roles, saved.column):
         saved = replace(saved, rows=saved.rows.drop(total_over, strict=False))
         with saved.errors_name_file():
-            return each_with_itself(irm, metrics, saved, options)
+            return each_with_itself(frames.irm(**roles) if roles else frames.irm, metrics, saved, options)
+    if frames.before is not None and frames.joins_logs and _limits_means(frames):
+        arms = frames.before.both("arm", **roles)
+        return frames.collected(arms.ab_test(*metrics, baseline=frames.before.name, resamples=FEW_RESAMPLES))
     with frames.baseline(total_over) as baseline:
-        return frames.collected(irm.compare(*metrics, **options, **baseline))
+        irm = frames.against(**roles)
+        if not (frames.joins_logs and isinstance(system, str)) or options.get("per_query"):
+            return frames.collected(irm.compare(*metrics, **options, **baseline))
+        alone = single_tests(options)
+        return corrected_over(frames.collected(irm.compare(*metrics, **alone, **baseline)), (system, FILE), options)
+
+
+def _limits_means(frames: Frames) -> bool:
+    """Return True for a gate of evaluate on means, of which no test is made."""
+    return "max_drop" in frames.call.set_options and frames.call.name != "compare"
 
 
 def _worse(
     frames: Frames, compared: pl.DataFrame, metrics: Sequence[str], evaluated: pl.DataFrame | None = None
 ) -> list[gates.Outcome]:
-    """Return the outcomes of gates on saved numbers; they take account of queries without a saved number.
+    """Return the outcomes of gates on a log of before, or on saved numbers; they take account of what is not in both.
 
     ``evaluated``: the means of the log, if they are known; else they are computed where a query has no saved number.
     """
-    compared = compared.drop(FILE) if frames.pairs_rows else compared
+    unpaired = _unpaired(frames, compared, metrics, evaluated)
+    compared = compared.drop(FILE) if frames.joins_logs else compared
+    set_options = frames.call.set_options
+    alpha, margin = set_options.get("alpha", gates.ALPHA), set_options.get("margin")
+    if set_options.get("not_worse_than"):
+        some = _others(frames, compared)
+        return list(gates.not_worse(compared.filter(some), alpha, [*compress(unpaired, some)], margin))
+    if "max_drop" in set_options:
+        return list(gates.dropped(compared, set_options["max_drop"], unpaired))
+    return list(gates.worse(compared, alpha, unpaired, margin))
+
+
+def _unpaired(
+    frames: Frames, compared: pl.DataFrame, metrics: Sequence[str], evaluated: pl.DataFrame | None
+) -> list[gates.Unpaired]:
+    """Return words for what each row of a comparison leaves out, or counts as 0, as it is on one side alone."""
+    if frames.joins_logs:
+        return [gates.in_one_log(row) for row in compared.iter_rows(named=True)]
     if compared.is_empty() or not (compared["n_unpaired"] > 0).any():
         evaluated = pl.DataFrame()
     elif evaluated is None:
         evaluated = frames.collected(frames.irm.evaluate(*metrics))
     if frames.call.roles.get("unanswered") == "drop":  # they are left out
         evaluated = evaluated.drop("n_unanswered", strict=False)
-    alpha = frames.call.set_options.get("alpha", gates.ALPHA)
-    if frames.call.set_options.get("not_worse_than"):
-        return list(gates.not_worse(_others(frames, compared), alpha, evaluated, frames.call.set_options["margin"]))
-    if "max_drop" in frames.call.set_options:
-        return list(gates.dropped(compared, frames.call.set_options["max_drop"], evaluated))
-    return list(gates.worse(compared, alpha, evaluated, frames.call.set_options.get("margin")))
+    return [gates.unpaired(row, evaluated) for row in compared.iter_rows(named=True)]
 
 
-def _others(frames: Frames, compared: pl.DataFrame) -> pl.DataFrame:
-    """Leave out the system whose own saved numbers it is compared with, if there are others: it cannot lose."""
+def _others(frames: Frames, compared: pl.DataFrame) -> pl.Series:
+    """Return False for the system whose own saved numbers it is compared with, if there are others: it cannot lose."""
     own, column = frames.call.set_options.get("saved_system"), system_column(frames.call.roles)
     if own is None or column not in compared.columns:
-        return compared
-    others = compared.filter(pl.col(column).cast(pl.String) != own)
-    return compared if others.is_empty() else others
+        return pl.Series([True] * len(compared), dtype=pl.Boolean)
+    others = compared[column].cast(pl.String) != own
+    return others if others.any() else ~others
 
 
 def _audit(frames: Frames) -> Checked:
     fail_on = frames.call.set_options.get("fail_on")
     with frames.baseline() as baseline:
-        options = options_of_verb(frames) | ({} if frames.pairs_rows else baseline)
-        result = frames.collected(frames.against.audit(**options))
+        options = options_of_verb(frames) | ({} if frames.joins_logs else baseline)
+        result = frames.collected(frames.against().audit(**options))
     result = column_with_flags(result, options_of(frames.call.name))
     if fail_on is None and "error" in result["severity"]:
         say("a finding is an error, and the exit code is 0: pass --fail-on error to fail")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import takewhile
@@ -127,12 +127,7 @@ def each_with_itself(
         A system has no saved numbers, or saved numbers have no system.
     """
     column, parts = str(saved.column), []
-    if options.get("correction") == "max_t":
-        raise FrameMetricsError(
-            "--correction max_t tests systems of one log together, and here each has its own saved numbers; "
-            "leave it out, which is --correction holm"
-        )
-    asked = options if options.get("per_query") else options | {"correction": "none"}
+    asked = single_tests(options)
     text = pl.col(column).cast(pl.String)
     for system in saved.systems:
         found = irm.compare(*metrics, baseline=saved.of(system), **asked).collect()
@@ -141,7 +136,7 @@ def each_with_itself(
     if options.get("per_query"):
         return pl.concat(parts)
     numbered = pl.concat(part.with_row_index("at") for part in parts).sort("at", maintain_order=True).drop("at")
-    return _corrected(numbered, column, options)
+    return corrected_over(numbered, (column,), options)
 
 
 def _check_same(systems: list[str], saved: SavedFile) -> None:
@@ -157,15 +152,34 @@ def _check_same(systems: list[str], saved: SavedFile) -> None:
         )
 
 
-def _corrected(result: pl.DataFrame, system: str, options: Mapping[str, Any]) -> pl.DataFrame:
-    """Correct the p-values of all systems, in each segment and metric or, with ``over="all"``, together."""
+def single_tests(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return options of compare for systems that each have a baseline of their own, whose p-values are corrected later.
+
+    Raises
+    ------
+    FrameMetricsError
+        The correction is of systems that are tested together.
+    """
+    if options.get("correction") == "max_t":
+        raise FrameMetricsError(
+            "--correction max_t tests systems of one log together, and here each has its own baseline; "
+            "leave it out, which is --correction holm"
+        )
+    return dict(options) if options.get("per_query") else {**options, "correction": "none"}
+
+
+def corrected_over(result: pl.DataFrame, systems: Sequence[str], options: Mapping[str, Any]) -> pl.DataFrame:
+    """Correct the p-values of all systems, in each segment and metric or, with ``over="all"``, together.
+
+    ``systems``: the columns that say which system a row is of.
+    """
     from frame_metrics.verbs.compare.differences import (
         corrected,
         corrected_for_candidates,
     )  # here, as it is slow and few commands need it
     from frame_metrics.verbs.compare.options import HOLM
 
-    keys = [name for name in result.columns[: result.columns.index("metric") + 1] if name not in (system, "baseline")]
+    keys = [name for name in result.columns[: result.columns.index("metric") + 1] if name not in (*systems, "baseline")]
     rows = result.select(keys).rows()
     numbers = {key: number for number, key in enumerate(dict.fromkeys(rows))}
     group = np.array([numbers[row] for row in rows], np.int64)

@@ -108,25 +108,100 @@ def test_decisions_without_a_document_or_of_several_systems(capsys: Captured) ->
     asked = ["evaluate", "new_tickets.csv", "f1", *DECIDED[:4], "--fail-if-worse-than", "old_tickets.csv"]
     assert "to pair rows without a query, name the document they are about with --doc" in called(capsys, *asked)[2][0]
     assert called(capsys, *asked, "--max-drop", "0.1")[0] == 1
-    told = "rows without a query are compared with those of one system, and 'side' has several; leave out --system"
-    assert told in called(capsys, *asked, "--doc", "ticket", "--system", "side")[2][0]
+
+
+def test_each_system_is_compared_with_its_own_decisions_of_before(capsys: Captured) -> None:
+    """Systems are as segments, whose p-values are corrected together."""
+    asked = ["evaluate", "new_tickets.csv", "accuracy", *DECIDED, "--system", "side"]
+    code, _, said = called(capsys, *asked, "--fail-if-worse-than", "old_tickets.csv")
+    assert (code, len(said)) == (1, 2)
+    alone = called(capsys, *[*asked[:-2], "--by", "side"], "--fail-if-worse-than", "old_tickets.csv")[2]
+    assert said == alone
 
 
 def test_half_of_the_tickets_of_before_are_gone(capsys: Captured) -> None:
     """What is on one side alone is told of as rows."""
     pl.read_csv("new_tickets.csv").head(120).write_csv("new_tickets.csv")
-    said = called(
-        capsys,
-        "evaluate",
-        "new_tickets.csv",
-        "f1",
-        *DECIDED,
-        "--fail-if-worse-than",
-        "old_tickets.csv",
-        "--alpha",
-        "1e-9",
-    )[2]
-    assert said == ["frame-metrics: f1 was compared without some: 80 of 200 saved rows are not in the log"]
+    gate = ["--fail-if-worse-than", "old_tickets.csv", "--alpha", "1e-9"]
+    said = called(capsys, "evaluate", "new_tickets.csv", "f1", *DECIDED, *gate)[2]
+    assert said == ["frame-metrics: f1 was compared without some: 80 of 200 rows are in one of the logs only"]
+
+
+def test_queries_that_are_gone_count_as_0(capsys: Captured) -> None:
+    """As in a comparison of two files; if fewer than half are in both logs, nothing is compared."""
+    asked = ["evaluate", "fewer.csv", "rr", "--fail-if-worse-than", "old.csv"]
+    new, compared = pl.read_csv("old.csv"), "frame-metrics: gate failed: rr cannot be compared: "
+    new.filter(pl.col("query") < "q030").write_csv("fewer.csv")
+    alone = "10 of 40 queries are in one of the logs only, and count as 0 in the other"
+    assert alone in called(capsys, *asked)[2][0]
+    assert called(capsys, *asked, "--unanswered", "drop")[0] == 0
+    new.filter(pl.col("query") < "q019").write_csv("fewer.csv")
+    alone = "21 of 40 queries are in one of the logs only, and count as 0 in the other"
+    assert called(capsys, *asked)[2] == [f"{compared}{alone}, and at most half may"]
+    undecided = ["--not-worse-than", "old.csv", "--margin", "0.1"]
+    assert called(capsys, *asked[:3], *undecided)[0] == 4
+
+
+def test_judgments_of_both_logs_count(capsys: Captured) -> None:
+    """A relevant document that is found no more lowers recall; other labels of one document are an error."""
+    old = pl.read_csv("old.csv")
+    old.filter((pl.col("doc") != 0) | (pl.col("query") < "q020")).write_csv("lost.csv")
+    asked = ["evaluate", "lost.csv", "recall@3", "--fail-if-worse-than", "old.csv"]
+    assert "recall@3 is 0.5 against 1.0: a difference of -0.5" in called(capsys, *asked)[2][0]
+    old.with_columns(grade=1 - pl.col("grade")).write_csv("lost.csv")
+    code, _, said = called(capsys, *asked)
+    assert (code, "120 pairs have two judgments" in said[0]) == (2, True)
+
+
+def test_what_a_log_of_before_is(capsys: Captured) -> None:
+    """A log with a column ``value`` is a log; columns that nothing reads may differ, and ids be numbers or texts."""
+    number = 100 + pl.col("query").str.slice(1).cast(pl.Int64)
+    odd = pl.read_csv("old.csv").with_columns(metric=pl.lit("rr"), value=1.0, query=number)
+    odd.write_parquet("odd.parquet")
+    pl.read_csv("new.csv").with_columns(query=number).write_csv("new.csv")
+    asked = ["evaluate", "new.csv", "rr", "--fail-if-worse-than"]
+    assert "rr is 0.66" in called(capsys, *asked, "odd.parquet")[2][0]
+    odd.drop("score", "metric", "value").write_parquet("odd.parquet")
+    assert (
+        "odd.parquet: it has no column 'score', which the log is measured by"
+        in called(capsys, *asked, "odd.parquet")[2][0]
+    )
+    odd.clear().write_parquet("odd.parquet")
+    assert "odd.parquet: it has no rows" in called(capsys, *asked, "odd.parquet")[2][0]
+    assert "it needs the name of a file, and has none" in called(capsys, *asked, "")[2][0]
+    assert called(capsys, *asked, "new.csv")[0] == 0  # the log itself
+
+
+def test_other_classes_and_directions_are_seen_by_limits_of_means(capsys: Captured) -> None:
+    """A class that was predicted once is none of the average; less of a number without a direction counts as worse."""
+    pl.read_csv("old_tickets.csv").with_columns(said=pl.Series(["x", *"b" * 199])).write_csv("stray.csv")
+    gate = ["--fail-if-worse-than", "stray.csv", "--max-drop", "0.1"]
+    asked = ["evaluate", "new_tickets.csv", "f1", *DECIDED]
+    assert "are averages over different classes" in called(capsys, *asked, *gate)[2][0]
+    for name, more in (("fast", 0), ("slow", 5)):
+        pl.DataFrame({"query": range(20), "ms": [i + more for i in range(20)]}).write_csv(f"{name}.csv")
+    gate = ["--fail-if-worse-than", "fast.csv", "--max-drop", "1"]
+    code, _, said = called(capsys, "evaluate", "slow.csv", "--value", "ms", *gate)
+    assert (code, said) == (0, ["frame-metrics: ms has no direction that is known, and less of it counts as worse"])
+
+
+def test_one_system_of_before(capsys: Captured) -> None:
+    """Each system is compared with the one that is named; without a column of systems the error says what to do."""
+    gate = ["--fail-if-worse-than", "old_two.csv", "--saved-system", "x", "--max-drop", "0.1"]
+    said = called(capsys, "evaluate", "new_two.csv", "rr", "--system", "ranker", *gate)[2]
+    assert ["against 0.875 (ranker x)" in said[0], "against 0.875 (ranker y)" in said[1]] == [True, True]
+    assert (
+        "no option names its column of systems; name it with --system"
+        in called(capsys, "evaluate", "new.csv", "rr", *gate)[2][0]
+    )
+
+
+def test_more_files_than_two(capsys: Captured) -> None:
+    """Each file is compared with the log of before; two periods and one more are an error."""
+    asked = ["compare", "old.csv", "new.csv", "rr", "--saved", "old.csv", "--columns", "file,baseline"]
+    assert sorted(called(capsys, *asked)[1].split()[1:]) == ["new,old.csv", "old,old.csv"]
+    asked = ["change", "old.csv", "new.csv", "rr", "--saved", "old.csv"]
+    assert "it is one more period than the two of change" in called(capsys, *asked)[2][0]
 
 
 def test_files_of_one_query_beside_separate_judgments_are_not_one_log(capsys: Captured) -> None:
