@@ -154,7 +154,10 @@ def _html_cell(cell: Cell, number: bool, *, first: bool) -> str:
     text = f'<a href="#{cell.link}">{text}</a>' if cell.link else text
     small = f" <small>{escape(cell.subtext)}</small>" if cell.subtext else ""
     key += f' title="{escape(cell.whole)}"' if cell.whole else ""
-    return f"<{opened}{side}{key}>{text}{cell.mark}{small}</{tag}>"
+    mark = (
+        f'<span class="mark">{cell.mark}</span>' if len(cell.mark) == 1 else cell.mark
+    )  # a sign, beside aligned digits
+    return f"<{opened}{side}{key}>{text}{mark}{small}</{tag}>"
 
 
 def in_latex(table: Table) -> str:

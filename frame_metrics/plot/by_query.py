@@ -32,6 +32,7 @@ from frame_metrics.plot.tidy import Key, Names, Tidy, n_text, named_keys, read_t
 OUTCOMES = ("better", "equal", "worse")
 OF_COMPARE = ("k", "value", "baseline_value")
 ROW_HEIGHT = 70  # height of a distribution, in pixels
+ROOM = 1.35  # the height of its axis by that of the highest bar: the number of the mean stands above the bars
 BARS = 1000  # the most bars of a picture of differences
 MAX_LETTERS = 34  # the most characters of a line over a small multiple
 IN_ROWS = 3  # up to so many distributions stand one below the other
@@ -211,10 +212,12 @@ def _histogram(part: Tidy, color: Key, name: str, metric: Metric, *, bins: int, 
     x = alt.X("low:Q", title=metric_title(name, metric), scale=alt.Scale(domain=[edges[0], edges[-1]], nice=False))
     bars = alt.Chart().mark_bar(color=COLORS[0], opacity=0.8, binSpacing=1)
     tips = tooltip(drawn, {"low": "from", "high": "to", "n": "queries", "mean": "mean"})
-    y = alt.Y("n:Q", title="Queries", axis=alt.Axis(tickCount=3, tickMinStep=1))
+    most = float(rows["n"].max() or 1)  # type: ignore[arg-type]
+    scale = alt.Scale(domain=[0, ROOM * most], nice=False)
+    y = alt.Y("n:Q", title="Queries", scale=scale, axis=alt.Axis(tickCount=3, tickMinStep=1))
     bar = bars.encode(x=x, x2=alt.X2("high:Q"), y=y, y2=alt.Y2("zero:Q"), tooltip=tips)
     mean = alt.X("mean(mean):Q", title="")
-    number = alt.Chart().mark_text(align="left", dx=4, dy=6, baseline="top")
+    number = alt.Chart().mark_text(align="left", dx=4, dy=4, baseline="top")
     number = number.encode(x=mean, y=alt.value(0), text=alt.Text("mean(mean):Q", format=".3f"))
     line = alt.Chart().mark_rule(strokeWidth=1.5).encode(x=mean)
     in_rows = not alone or len(key.values) <= IN_ROWS

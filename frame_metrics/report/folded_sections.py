@@ -9,7 +9,6 @@ from typing import Any
 import polars as pl
 
 from frame_metrics.backends.tables import Cell, Table
-from frame_metrics.metrics.metric import Metric
 from frame_metrics.report.blocks import Block, Fold, Group, Picture
 from frame_metrics.report.cells import BETTER, cell_of, number_text, plain_text, table_of
 from frame_metrics.report.comparison_tables import comparison_tables, rank_moves
@@ -119,10 +118,7 @@ def explained_fold(one: Ranked, name: str = "") -> Fold:
 
 def folded_conventions(content: Content, pictures: Mapping[str, Picture]) -> Iterator[Block]:
     """Yield the conventions of the call, and the versions of the libraries."""
-    about = [
-        {"metric": name, "better": BETTER[metric.higher], "definition": _definition(content, metric)}
-        for name, metric in content.asked
-    ]
+    about = [{"metric": name, "better": BETTER[metric.higher]} for name, metric in content.asked]
     basis = content.basis
     for caption, rows in (
         (f"Roles of the columns of a {basis.kind}", basis.roles),
@@ -132,18 +128,6 @@ def folded_conventions(content: Content, pictures: Mapping[str, Picture]) -> Ite
     ):
         if rows:
             yield table_of(pl.DataFrame(rows), caption=caption)
-
-
-def _definition(content: Content, metric: Metric) -> str:
-    """Return the definition of a metric; for rows without a query, words of rankings become words of decisions."""
-    definition = metric.doc.partition("\n")[0]
-    own = content.decisions.positive
-    predicted = f"predicted {own}"
-    words = {"retrieved documents": f"rows {predicted}", "retrieved": predicted, "relevant documents": f"{own} rows"}
-    words |= {"documents": "rows", "relevant": own}
-    for word, other in words.items() if not content.query else ():
-        definition = definition.replace(word, other)
-    return definition
 
 
 def folded_absent(content: Content, pictures: Mapping[str, Picture]) -> Iterator[Block]:

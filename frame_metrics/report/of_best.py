@@ -109,7 +109,8 @@ def with_next_best(pairs: Sequence[Figures], winner: Sequence[Figures]) -> list[
     (first, *others), two = pairs, winner[0]
     if first.system != two.system or two.p_floor or first.are_periods or not first.is_significant:
         return [*pairs]
-    best, next_best = name_of(two.system), f"the next best, {name_of(two.baseline)}"
+    far = " so far" if first.can_turn else ""
+    best, next_best = name_of(two.system), f"the next best{far}, {name_of(two.baseline)}"
     by = number_text(abs(two.difference or 0))
     said = f"It also beats {next_best}, by {by}" if two.is_significant else ""
     said = said or f"{best} and {next_best}, cannot be told apart"

@@ -65,9 +65,8 @@ def long_table(content: Content) -> Table:
 
 def metrics_note(content: Content) -> list[str]:
     """Return a note of what each metric is, by the first line of its docstring; no note of one without."""
-    found = {
-        name: metric_words(metric, clicks=content.clicks, rows=not content.query) for name, metric in content.asked
-    }
+    positive = None if content.query else content.decisions.positive
+    found = {name: metric_words(metric, clicks=content.clicks, positive=positive) for name, metric in content.asked}
     words = "; ".join(f"{name}: {text}" for name, text in found.items() if text)
     return [f"{words}."] if words else []
 

@@ -12,7 +12,8 @@ STYLE = (
     ".frame_metrics table { border-collapse: collapse; font-variant-numeric: tabular-nums } "
     ".frame_metrics caption { text-align: left; font-weight: bold } "
     ".frame_metrics :is(th, td) { padding: .3em .7em; border-bottom: 1px solid #8886; text-align: left } "
-    ".frame_metrics tbody th { font-weight: normal } .frame_metrics .number { text-align: right }"
+    ".frame_metrics tbody th { font-weight: normal } .frame_metrics .number { text-align: right } "
+    ".frame_metrics .mark { display: inline-block; width: 0 }"
 )
 
 

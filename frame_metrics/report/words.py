@@ -121,20 +121,23 @@ def no_more(number: float) -> str:
     return signed_text(math.copysign(whole / 10**digits, number)) if whole else ""
 
 
-def metric_words(metric: Metric, *, clicks: bool, rows: bool) -> str:
+def metric_words(metric: Metric, *, clicks: bool, positive: str | None) -> str:
     """Return the first line of a metric's docstring, with its cutoff.
 
     Parameters
     ----------
     clicks : True if relevant means clicked.
-    rows : True if decisions are about rows, and not about the documents of a query.
+    positive : the word for positive rows, if words of rankings become words of decisions; None for rankings.
     """
     text = metric.doc.partition("\n")[0].rstrip(".")
     k = "" if metric.k is None else f" up to rank {metric.k}"
     text = re.sub(r"(, 0 past| at ranks up to| of the first) (the cutoff|k\b)( documents)?", k, text)
-    if clicks:
-        text = re.sub("relevant document(s?)", r"clicked result\1", text).replace("relevant", "clicked")
-    text = text.replace("documents", "results" if clicks else "rows") if clicks or rows else text
+    words = {"documents": "results", "document": "result", "relevant": "clicked"} if clicks else {}
+    if positive is not None:
+        words = {"retrieved documents": f"rows predicted {positive}", "retrieved": f"predicted {positive}"}
+        words |= {"relevant documents": f"{positive} rows", "documents": "rows", "relevant": positive}
+    for word, other in words.items():
+        text = text.replace(word, other)
     return text[:1].lower() + text[1:]
 
 

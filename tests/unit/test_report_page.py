@@ -582,8 +582,10 @@ def test_metrics_are_explained_by_their_docstrings() -> None:
     clicks = pl.DataFrame({"query": [1, 1, 2, 2], "rank": [1, 2, 1, 2], "label": [0, 1, 1, 0]}).irm()
     page = clicks.report(ci=None, format="md")
     assert "success: presence of a clicked result; rr: reciprocal rank of the first clicked result." in page
-    page = made_classes().irm.report(metrics=["accuracy"], ci=None, format="md")
-    assert "\naccuracy: share of all rows with a right decision." in page
+    decided = pl.DataFrame({"label": [1, 0, 1], "predicted": [1, 1, 0]}).irm()
+    page = decided.report(metrics=["accuracy", "precision"], ci=None, format="md")
+    said = "accuracy: share of all rows with a right decision; precision: share of the rows predicted positive that are"
+    assert page.count(said) == 1
 
 
 def test_lines_do_not_end_within_a_number() -> None:

@@ -231,6 +231,14 @@ def test_intervals_stand_behind_their_estimates(way: Callable[..., str]) -> None
     assert "intervals=1 is not True or False" in error(lambda: way(irm.evaluate("rr"), intervals=1))
 
 
+def test_signs_of_significance_stand_beside_aligned_digits() -> None:
+    """A star takes no room in its column."""
+    found = pl.DataFrame({"metric": ["rr", "ap"], "difference": [0.2, 0.1], "p_adjusted": [0.01, 0.5]})
+    text = report.html(found)
+    assert '0.200<span class="mark">*</span></td>' in text
+    assert ".mark { display: inline-block; width: 0 }" in text
+
+
 def test_a_null_segment_is_no_total() -> None:
     """Both have a null key; in tables for people the segment is called null, as in pictures."""
     log = pl.DataFrame({"query": [1, 2], "device": ["web", None], "rr": [1.0, 0.5]})

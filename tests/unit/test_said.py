@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ import pytest
 
 import frame_metrics
 from frame_metrics import IRM
+from frame_metrics.report.of_best import with_next_best
 from frame_metrics.report.sentences import Figures
 from frame_metrics.report.words import no_more
 from inside import REGISTRY, few_pairs_together
@@ -199,6 +201,11 @@ def test_with_a_baseline_the_best_is_held_against_the_next_best(better: Any, sta
     next_best = f"It also beats the next best, b, by {abs(found['difference']):.3f}. Surely better than c: b by "
     alike = "and the next best, "
     assert (next_best if found["p_adjusted"] < 0.05 else alike) in headline["sentence"]
+    two = Figures(
+        kind="difference", metric="rr", system="a", baseline="c", difference=0.3, p_adjusted=0.01, can_turn=True
+    )
+    (first,) = with_next_best([two], [replace(two, baseline="b")])
+    assert first.more == "It also beats the next best so far, b, by 0.300"
 
 
 @pytest.mark.parametrize(
