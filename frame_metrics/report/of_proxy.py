@@ -17,6 +17,7 @@ from frame_metrics.report.content import Content
 from frame_metrics.report.sentence_writer import SentenceWriter
 from frame_metrics.report.sentences import Figures
 from frame_metrics.report.words import MACHINE, PEOPLE
+from frame_metrics.stats.proxies import FEWEST
 
 JUDGE = "judge"  # the column of who judged
 SHARES = (
@@ -81,6 +82,14 @@ def proxy_means(content: Content) -> Iterator[Table]:
         yield table_of(content.results, caption=f"Means by {PEOPLE} and by the {MACHINE}", only=names, called=called)
 
 
+# Judgments of people, and those of a machine for other documents, in the words of a kind of frame.
+OVER = dict.fromkeys(
+    ("polars.DataFrame", "polars.LazyFrame"),
+    "pl.concat([people, machine], how='diagonal_relaxed').unique({}, keep='first')",
+)
+OVER["pandas.DataFrame"] = "pd.concat([people, machine]).drop_duplicates({})"
+
+
 class ProxySentences(SentenceWriter):
     """Sentences about people and a machine."""
 
@@ -94,9 +103,25 @@ class ProxySentences(SentenceWriter):
             of = f"Of {counted(row['n'], 'documents')} that both judged, {same} ({measure})"
             yield self._sentence("agreement", {}, of=of, n=row["n"], share=row["equal"])
 
+    def _whole(self) -> Iterator[Figures]:
+        """Yield what to do where people judged too few queries whole: these alone count."""
+        some = f"Let {PEOPLE} judge {FEWEST} {self.content.unit} or more, drawn at random, each with every document"
+        yield self._sentence(
+            "next", {}, of=f"{some} that the {MACHINE} judged; labels of single documents count for none"
+        )
+        kind, roles = self.content.basis.kind, {row["role"]: row["column"] for row in self.content.basis.roles}
+        names = [roles.get(f"{role} of the judgments") for role in ("query", "doc")]
+        if kind not in OVER or None in names:
+            return
+        keys = ", ".join(repr(one) for name in names for one in str(name).split(", "))
+        lay = f"Or lay the judgments of {PEOPLE} over those of the {MACHINE}: means are then mostly the {MACHINE}'s"
+        yield self._sentence("code", {}, of=f"{lay}. In code: irm.judge(None).judge({OVER[kind].format(f'[{keys}]')})")
+
     def labels(self, pairs: Sequence[Figures]) -> Iterator[Figures]:
         """Yield how many more queries people should judge to show the difference that shows now, or a larger one."""
         pair = pairs[0] if pairs else None
+        if self.content.n_proxy and (self.best_row["value"] is None or (pair and pair.difference is None)):
+            yield from self._whole()
         if pair is None or not self.content.n_proxy or not pair.mde or pair.is_significant:
             return
         seen, now = abs(pair.difference or 0.0), pair.n or 0

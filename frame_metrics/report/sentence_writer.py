@@ -159,8 +159,10 @@ class SentenceWriter:
 
     def _too_few_judged(self, row: Mapping[str, Any]) -> dict[str, str]:
         """Return words for the queries that people judged, if they are too few for any difference."""
-        if not row.get("n_proxy") or not row["n"] or row["difference"] is not None:
+        if not row.get("n_proxy") or row["difference"] is not None:
             return {}
+        if not row["n"]:
+            return {"few_units_text": f"people judged none of the {self.content.unit} whole"}
         by, users = units_in_words(self.work.columns.cluster)
         units = f" {by} fewer than {FEWEST} {users}" if self.work.columns.cluster else f", fewer than {FEWEST}"
         return {"few_units_text": f"people judged {counted(row['n'], self.content.unit)}{units}"}

@@ -628,6 +628,30 @@ def test_people_and_a_machine_have_a_report() -> None:
     assert "svg" in irm.report(metrics=["ndcg"], baseline="a")
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["polars", "pandas"])
+@pytest.mark.parametrize(("metric", "n"), [("ndcg@5", 0), ("precision@3", 1)])
+def test_labels_scattered_over_queries_lead_to_whole_ones(metric: str, n: int, kind: str) -> None:
+    """Or to people's judgments over the machine's, by code that runs."""
+    rng = np.random.default_rng(0)
+    rows = [(q, d, s, float(rng.random())) for s in "ab" for q in range(60) for d in range(8)]
+    log = pl.DataFrame(rows, schema=["query", "doc", "system", "score"], orient="row")
+    machine = log.select("query", "doc").unique(maintain_order=True).with_columns(grade=pl.col("doc") % 4)
+    people = machine.sample(200, seed=1).with_columns(grade=3)
+    log, people, machine = (as_kind(one, kind) for one in (log, people, machine))
+    irm = IRM(log, system="system").judge(people, proxy=machine)
+    told = as_polars(irm.summary(metric))
+    whose = "none of the queries whole" if not n else "1 query, fewer than 5"
+    assert f"a and b are not compared: people judged {whose}." in told["sentence"].to_list()
+    (step,), (code,) = (told.filter(kind=kind)["sentence"] for kind in ("next", "code"))
+    assert step.startswith("Let people judge 5 queries or more, drawn at random, each with every document that the ")
+    assert code.startswith("Or lay the judgments of people over those of the LLM judge: means are then mostly ")
+    names = {"irm": irm, "pl": pl, "pd": pd, "people": people, "machine": machine}
+    laid = as_polars(eval(code.rstrip(".").partition("In code: ")[2], names).evaluate(metric))
+    both = pl.concat(map(as_polars, (people, machine)), how="diagonal_relaxed").unique(["query", "doc"], keep="first")
+    assert_frame_equal(laid, as_polars(IRM(as_polars(log), system="system").judge(both).evaluate(metric)))
+
+
 def test_the_next_step_with_a_machine_is_so_many_more_labels() -> None:
     """The number is that of sample_size()."""
     log, people, machine = simulated(3, queries=200, whole=30)

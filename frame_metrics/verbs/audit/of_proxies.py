@@ -78,7 +78,7 @@ def queries_of_which_people_judged_fewer_documents(sides: Sides) -> Seen:
 @check("warning", "segments")
 def segments_that_people_judged_too_few_queries_of(sides: Sides) -> Seen:
     """people judged the first {top} results of fewer than {fewest} queries, so evaluate(...@{top}) is null there: let
-    them judge more
+    them judge more queries, each whole
     """
     few = [sides.mine[at].sum() < FEWEST for at in sides.members]
     return seen_in(sides.segments, np.array(few, bool), sides.looked_at)
