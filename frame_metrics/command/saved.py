@@ -79,7 +79,8 @@ class SavedFile:
             if not message.startswith("baseline: "):
                 raise
             reason = message.removeprefix("baseline: ").partition(", or name its columns, as baseline=")[0]
-            way = "; rename the column of queries there" if ", the frame's query," in reason else ""
+            ways = {"query": "; rename the column of queries there", "by": ", with the same --by"}
+            way = "".join(way for role, way in ways.items() if f", the frame's {role}, among" in reason)
             raise FrameMetricsError(f"{self.where}: {reason}{way}") from None
 
 

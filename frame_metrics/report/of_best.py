@@ -26,8 +26,11 @@ MIN_SYSTEMS = 3  # from so many on, the highest and the lowest are named
 class BestSystemSentences(SentenceWriter):
     """Sentences about the best of several systems."""
 
-    def best_of(self) -> Iterator[Figures]:
-        """Yield which systems may be the best, as ``leaderboard`` returns them."""
+    def best_of(self, pairs: Sequence[Figures] = ()) -> Iterator[Figures]:
+        """Yield which systems may be the best, as ``leaderboard`` returns them.
+
+        Its tests have one side. It is said if the test of a pair, which has both, does not tell the best from another.
+        """
         board = self.content.compared.leaderboard
         known = [] if board is None else board.drop_nulls("may_be_best").to_dicts()
         may = [row for row in known if row["may_be_best"]]
@@ -37,7 +40,12 @@ class BestSystemSentences(SentenceWriter):
         names += [f"{len(may) - NAMED:,} more"] if len(may) > NAMED else []
         of = names_in_words(names)
         many = {"n_units": len(may), "baseline_n_units": len(known)}
-        yield self._sentence("best", may[0], by=self.content.first_compared, of=of, **many)
+        alike = [pair for pair in pairs if len(may) == 1 and pair.p_adjusted is not None and not pair.is_significant]
+        others = [one for pair in alike for one in (pair.system, pair.baseline) if one != self._system(may[0])]
+        untold = (
+            f", and not told from {names_in_words([*map(name_of, others)])} by those of both sides" if others else ""
+        )
+        yield self._sentence("best", may[0], by=self.content.first_compared, of=of, also=untold, **many)
 
     def highest(self) -> Iterator[Figures]:
         """Yield the highest and the lowest of three systems or more, by a metric without a direction."""

@@ -283,9 +283,8 @@ def _best(figures: Figures) -> str:
         return f"Any of {which} may be the best by {figures.metric}{level_text(figures)}."
     one = "one of " if (figures.n_units or 0) > 1 else ""
     begin = "As judged so far, the" if figures.can_turn else "The"
-    return (
-        f"{begin} best of {which} by {figures.metric} is {one}{figures.of}, by tests of one side{level_text(figures)}."
-    )
+    sure = f"by tests of one side{level_text(figures)}{figures.also}"
+    return f"{begin} best of {which} by {figures.metric} is {one}{figures.of}, {sure}."
 
 
 def _winner(figures: Figures) -> str:

@@ -112,7 +112,7 @@ class SummarySentences(SentenceWriter):
         # First what may make the answer wrong, then the answer.
         yield from self._doubts(audit, [*pairs, *winner])
         turn = any(one.can_turn for one in pairs)
-        yield from [*(replace(one, can_turn=turn) for one in best.best_of()), *best.highest()]
+        yield from [*(replace(one, can_turn=turn) for one in best.best_of(pairs)), *best.highest()]
         yield from pairs
         yield from [*best.more_that_differ(pairs), *winner]
         yield from self._losses(pairs)

@@ -285,6 +285,18 @@ def test_saved_queries_by_another_name_are_no_systems(capsys: Captured) -> None:
     assert called(capsys, *call)[0] == 0
 
 
+def test_numbers_saved_without_segments_lead_to_the_same_ones(capsys: Captured) -> None:
+    """The command in the error is that of saving, with --by."""
+    assert called(capsys, "per-query", "log.parquet", "rr", "-o", "saved.parquet")[0] == 0
+    gate = ["evaluate", "log.parquet", "rr", "--by", "device", "--fail-if-worse-than", "saved.parquet"]
+    (said,) = called(capsys, *gate)[2]
+    assert said.endswith(
+        "it has to be what frame-metrics per-query old.csv ndcg@10 -o base.csv wrote, with the same --by"
+    )
+    assert called(capsys, "per-query", "log.parquet", "rr", "--by", "device", "-o", "saved.parquet")[0] == 0
+    assert called(capsys, *gate)[0] == 0
+
+
 def test_a_ranker_without_its_last_week_is_an_error(capsys: Captured) -> None:
     """Systems that only one side has are named, and none is left out in silence."""
     log = save_rankers(capsys, splade=(1, 1, 1, 1))

@@ -145,6 +145,22 @@ def test_the_queries_that_lost_most_name_the_other_system() -> None:
     assert next_of(saved(50, a=0.301, b=0.3, c=0.0)).startswith("More queries are worth it only if ")
 
 
+@pytest.mark.slow
+def test_the_best_by_tests_of_one_side_may_be_told_from_none_by_those_of_both() -> None:
+    """One sentence says both, as the leaderboard and the pair do; where the pair is told, nothing is added."""
+    rng, n = np.random.default_rng(8), 60
+    base = rng.normal(0.5, 0.1, n)
+    noise = {name: base + more + rng.normal(0, 0.1, n) for name, more in {"a": 0.04, "b": 0.0, "c": -0.1}.items()}
+    for more, added in ((0.0, ", and not told from b by those of both sides"), (0.1, "")):
+        values = noise | {"a": noise["a"] + more}
+        parts = [pl.DataFrame({"query": range(n), "run": name, "rr": rr}) for name, rr in values.items()]
+        irm = IRM(pl.concat(parts), query="query", system="run", value="rr")
+        assert irm.leaderboard()["may_be_best"].to_list() == [True, False, False]
+        said = irm.summary()["sentence"].to_list()
+        assert f"The best of 3 systems by rr is a, by tests of one side{added}." in said
+        assert any(one.startswith("a and b cannot be told apart") for one in said) == bool(added)
+
+
 def log(queries: int) -> pl.DataFrame:
     """Results of two systems; of so many queries a document is not judged."""
     rng = np.random.default_rng(2)
