@@ -68,7 +68,7 @@ HOUSE: dict[str, set[str]] = {
         "stats",
         "threads",
     },
-    "plot": {"backends", "errors", "hidden", "inputs", "metrics", "stats"},
+    "plot": {"backends", "errors", "hidden", "inputs", "measuring", "metrics", "stats"},
     "report": {
         "answer",
         "backends",
@@ -87,7 +87,7 @@ HOUSE: dict[str, set[str]] = {
     "register": {"accessor", "errors"},
     "testing": {"accessor", "backends", "errors", "inputs", "metrics"},
     "typing": {"backends", "measuring", "metrics", "plan", "roles", "verbs"},
-    "command": {"accessor", "backends", "errors", "metrics", "plan", "report", "roles", "verbs"},
+    "command": {"accessor", "backends", "errors", "measuring", "metrics", "plan", "report", "roles", "verbs"},
     "__init__": {"accessor", "backends", "errors", "inputs", "metrics", "register"},
     "__main__": {"command"},
 }
