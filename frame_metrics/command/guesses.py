@@ -29,6 +29,7 @@ from frame_metrics.metrics.names import read_text
 LEAST_WORD = 4  # letters of a word with which the name of a command may begin
 N_NEAREST = 3  # how many commands an unknown name is told
 OF_ANNOTATORS = ("agreement", "disagreements")
+MOST_LEFT_OUT = 2  # arguments that are left out of a command that a name has in it
 LIKE = 0.75  # how alike the name of a command is that was meant
 
 
@@ -68,11 +69,13 @@ def unknown_command(arguments: Sequence[str]) -> str:
         return f"{problem}; it is a metric: {PROGRAM} evaluate FILE {name}, and {PROGRAM} metrics {name} describes it"
     near = _near(name.lower().replace("_", "-"))
     if near in TRIED:
-        return f"{problem}; {unknown_command([near, *rest]).partition('; ')[2]}"
-    if near:
+        told = f"{problem}; {unknown_command([near, *rest]).partition('; ')[2]}"
+    elif near:
         command, *more = meant([near, *rest])
         whole = f"{PROGRAM} {command} {shlex.join(more)}" if command == "trec_eval" else line(command, more)
-        return f"{problem}; did you mean {near!r}?\n{whole}".rstrip()
+        told = f"{problem}; did you mean {near!r}?\n{whole}".rstrip()
+    if near and told.count("without ") <= MOST_LEFT_OUT:  # else it is another command
+        return told
     if command := _by_options(rest):
         return f"{problem}; by its options it may be {command}\n{line(command, rest)}".rstrip()
     one, other, third = get_close_matches(name.lower(), COMMANDS, N_NEAREST, 0)
@@ -95,11 +98,11 @@ def _by_options(rest: Sequence[str]) -> str:
     """Return the command that has most of the options that are typed, of which the rarer count more; "" for none."""
     having, weights = Counter(flag for command in COMMANDS for flag in _flags(command)), dict[str, float]()
     for command in COMMANDS:
-        words = line(command, rest).rpartition("\n")[2].split()[1:]
-        typed = {*words} & _flags(command) if words[:1] == [command] else ()
-        weights[command] = sum(1 / having[flag] for flag in typed)
-    best = max(weights, key=lambda command: weights[command])
-    return best if weights[best] else ""
+        whole = line(command, rest)
+        words = whole.rpartition("\n")[2].split()[1:]
+        if words[:1] == [command] and (typed := {*words} & _flags(command)):
+            weights[command] = sum(1 / having[flag] for flag in typed) - _left_out(whole)
+    return max(weights, key=lambda command: weights[command], default="")
 
 
 def _flags(command: str) -> set[str]:

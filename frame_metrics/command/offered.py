@@ -70,7 +70,8 @@ def with_lines(error: FrameMetricsError, arguments: Sequence[str], error_of: Err
     # What one of several commands runs into is said if it is the way, or if there is none.
     told += dict.fromkeys(one for found, more, _ in tried if found or not ways for one in more if one not in told)
     ways = dict.fromkeys(_to_judge(arguments), "") | ways
-    values = values_of(arguments)
+    known = arguments[:1] and arguments[0] in COMMANDS
+    values = values_of(known_flags(arguments[0], arguments[1:])[1] if known else arguments)
     if {*FILTERS} & {*values}:  # each line without the rows would answer another question
         ways = {rows: note for one, note in ways.items() if (rows := _of_rows(one, values))}
     ways.pop(shlex.join([PROGRAM, *arguments]), None)
@@ -177,7 +178,7 @@ def _lines(error: FrameMetricsError, arguments: Sequence[str]) -> list[str]:
     instead = error.instead or ({} if error.options else _other_word(str(error)))
     options = error.options or ({} if instead else _passed(str(error), name))
     if found := OF_TWO.search(str(error)):
-        return [line(name, [*rest, "--positive", one]) for one in found.groups()]
+        return [line(name, [*rest, "--positive", one]) for one in reversed(found.groups())]
     return [*_taken(options, instead, name, rest)] if options or instead else [*_of_values(name, rest, str(error))]
 
 

@@ -9,7 +9,9 @@ from frame_metrics.command.other_names import ANY, NUMBER, TWO, WHOLE, WORST_QUE
 # Other names of options, where a command has none of that name; of several, the first that it has. The usual names
 # of columns are those that roles declare.
 OTHER_FLAGS = {
-    **dict.fromkeys(("--metrics", "--measure", "--measures", "--maximize", "--optimize", "--objective"), "--metric"),
+    **dict.fromkeys(
+        ("--metrics", "--measure", "--measures", "--maximize", "--maximise", "--optimize", "--objective"), "--metric"
+    ),
     **dict.fromkeys(("--format", "--output-format"), "--to"),
     **{f"--{one}": (f"--to {one}", f"--format {one}") for one in ("json", "jsonl", "csv", "tsv", "markdown")},
     **dict.fromkeys(("--out", "--outfile", "--out-file", "--output-file"), "--output"),

@@ -6,7 +6,9 @@ import os
 import re
 from collections.abc import Container, Iterator, Mapping, Sequence
 
-from frame_metrics.command.columns_there import columns_in
+import polars as pl
+
+from frame_metrics.command.columns_there import columns_in, first_rows
 from frame_metrics.command.commands import options_of
 from frame_metrics.command.named_metrics import is_metric, with_gates
 from frame_metrics.command.options import Option
@@ -25,7 +27,7 @@ TEXT = ("text", "txt", "plain")  # other names of the format of a table
 def known_flags(name: str, arguments: Sequence[str]) -> tuple[str, list[str]]:
     """Return a command and its arguments, in which other names of options are ours; -q is the command per-query."""
     found: list[str] = []
-    arguments = _each_metric(arguments)
+    arguments = _with_filters(_each_metric(arguments), {**options_of(name)})
     arguments = _files_first(arguments) if name in OF_TWO_FILES else arguments
     arguments = with_gates(arguments) if "fail_under" in options_of(name) else arguments
     arguments = _with_query_id(arguments) if "query_id" in options_of(name) else arguments
@@ -57,6 +59,20 @@ def _each_metric(arguments: Sequence[str]) -> list[str]:
     for one in arguments:
         behind = len(found) > 1 and found[-2] in OF_METRICS and is_metric(found[-1])
         found += [found[-2], one] if behind and is_metric(one) and not os.path.exists(one) else [one]
+    return found
+
+
+def _with_filters(arguments: Sequence[str], options: Mapping[str, Option]) -> list[str]:
+    """Return arguments in which a column that is named as a flag, with one of its values, is a filter of rows."""
+    found, left = list[str](), [*arguments]
+    while left:
+        flag, equals, value = left[0].partition("=")
+        column, value = flag[2:], value if equals else next(iter(left[1:]), "")
+        known = has_flag(flag, options) or flag in OTHER_FLAGS or flag[2:] in RETIRED or role_called(column)
+        rows = first_rows(arguments) if flag[:2] == "--" and not known else pl.DataFrame()
+        is_filter = column in rows.columns and value in rows[column].cast(pl.String)
+        found += ["--filter", f"{column}={value}"] if is_filter else left[:1]
+        left = left[2 if is_filter and not equals else 1 :]
     return found
 
 

@@ -79,7 +79,8 @@ def reading_of(command: str, flag: str, after: Sequence[str], typed: Sequence[st
     for found in _each(command, name, value, known, typed):
         return found._replace(taken=int(follows and bool(found.taken)))
     rows = first_rows(typed)
-    is_value = follows and (value in rows.columns or not (os.path.exists(value) or is_metric(value)))
+    positional = os.path.exists(value) or (is_metric(value) and name not in ("-m", "--metric", "--metrics"))
+    is_value = follows and (value in rows.columns or not positional)
     return Meant([], int(is_value), text=f"without {shlex.join([name, value] if is_value or equals else [name])}")
 
 

@@ -447,7 +447,7 @@ BY_RULE = {
     ),
     "evaluate labels.csv accuracy": (
         "nothing says which of them is relevant",
-        "evaluate labels.csv accuracy --positive pass",
+        "evaluate labels.csv accuracy --positive fail",
     ),
     "trec q.txt a.run": ("did you mean 'trec_eval'?", "trec_eval q.txt a.run"),
     "find-more a.run --qrels q.txt --way depth": (
@@ -626,7 +626,10 @@ def test_a_rate_without_a_difference_leads_on(capsys: pytest.CaptureFixture[str]
     assert main(last.split()) == 0
 
 
-@pytest.mark.parametrize("asked", [["--filter", "device=mobile"], ["--where", "device == 'mobile'"]])
+@pytest.mark.parametrize(
+    "asked",
+    [["--filter", "device=mobile"], ["--where", "device == 'mobile'"], ["--device", "mobile"], ["--device=mobile"]],
+)
 def test_rows_with_one_value_are_read_from_a_pipe(asked: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     """The line prints the rows that are asked for to the command, which measures them alone."""
     write(named(), "log.csv")
