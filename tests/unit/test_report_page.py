@@ -288,11 +288,11 @@ def test_a_classifiers_report_is_in_words_of_decisions(asked: dict[str, Any]) ->
         "share of the fraud that is found",
     ):
         assert said in text
-    definitions = text.partition("Conventions and versions</h2>")[2]
-    assert "Probability that a fraud row has a higher score than one that is not" in definitions
-    assert "relevant" not in definitions.replace("not relevant</td>", "")
+    definitions = text.partition('<h2 id="results">')[2].partition("</section>")[0]
+    assert "probability that a fraud row has a higher score than one that is not" in definitions
+    assert "relevant" not in definitions
     assert "retrieved" not in definitions
-    assert not asked or "Share of the rows predicted fraud that are fraud." in definitions
+    assert not asked or "share of the rows predicted fraud that are fraud" in definitions
     assert ("The threshold of the best f1; the decisions above are at 0.5" in text) == bool(asked)
     assert "It was chosen on the rows that it is measured on, so that its f1 is too high" in text
     assert ("Rows by true and predicted class, decided at threshold 0.5" in text) == bool(asked)
