@@ -46,8 +46,8 @@ from frame_metrics.plot.tidy import (
     named_keys,
     read_tidy,
 )
+from frame_metrics.stats.intervals import MIN_QUERIES
 from frame_metrics.stats.periods import Periods, well_filled
-from frame_metrics.verbs.audit.of_few import MIN_QUERIES
 
 LABEL = 75  # pixels of the axis for each label
 ROOM = 1.15  # the height of the axis of bars by that of the highest bar

@@ -38,6 +38,7 @@ from frame_metrics.stats.shares import are_shares, effective, kish, wilson_on_ra
 
 # For an interval by draws: the fewest units, and the fewest units that differ from the commonest value.
 MIN_VARIED = 5
+MIN_QUERIES = 10  # with fewer queries a mean is uncertain
 
 
 def intervals(

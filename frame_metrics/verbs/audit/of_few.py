@@ -9,10 +9,10 @@ from frame_metrics.inputs.rows import mark_codes
 from frame_metrics.keys.groups import as_text
 from frame_metrics.keys.index import Index
 from frame_metrics.measuring.values import Values
+from frame_metrics.stats.intervals import MIN_QUERIES
 from frame_metrics.verbs.audit.checks import Counted, Seen, check
 from frame_metrics.verbs.audit.of_rows import Pooled
 
-MIN_QUERIES = 10  # with fewer queries a mean is uncertain
 CLUSTERS = 30  # with fewer clusters so are intervals and tests
 
 

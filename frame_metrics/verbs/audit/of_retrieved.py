@@ -9,9 +9,9 @@ import numpy as np
 from frame_metrics.data.log import Log
 from frame_metrics.inputs import Array, ratio
 from frame_metrics.keys.groups import segments_of
+from frame_metrics.stats.intervals import MIN_QUERIES
 from frame_metrics.stats.significance import CLOSE
 from frame_metrics.verbs.audit.checks import POOR, RARE_SHARE, Counted, Seen, check, seen_in, seen_of
-from frame_metrics.verbs.audit.of_few import MIN_QUERIES
 
 APART = 0.1  # averages that differ by more are not taken for one another
 MIN_LENGTH_OF_CUT = 5  # lists of fewer results are not taken for cut
