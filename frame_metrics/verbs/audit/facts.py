@@ -10,6 +10,7 @@ from frame_metrics.data.facts import Facts
 from frame_metrics.data.log import Log
 from frame_metrics.errors import quote
 from frame_metrics.keys.index import Index
+from frame_metrics.stats.intervals import MIN_QUERIES
 from frame_metrics.verbs.audit import of_cuts, of_few, of_logs, of_systems
 from frame_metrics.verbs.audit.checks import TOP_RANKS, About, Counted, Keys, Seen, cells_in_words, check, in_unit
 from frame_metrics.verbs.audit.of_judgments import grades_in_words
@@ -134,7 +135,7 @@ def _words(log: Facts) -> dict[str, Any]:
         **grades_in_words(log),
         "top": TOP_RANKS,
         "below": TOP_RANKS + 1,
-        "few": of_few.MIN_QUERIES,
+        "few": MIN_QUERIES,
         "few_clusters": of_few.CLUSTERS,
         "found": "documents that some system found" if columns.system and columns.doc else "retrieved documents",
         "rank_or_score": "rank" if columns.rank else "score",
