@@ -26,6 +26,7 @@ OF_VALUES = (
     *("are past 1e100 or below 1e-100", "are past 1e300", NO_NUMBERS),
     *("differ from another row of their query", "differ from another row of their query and document"),
     "differ from another system in the value of their query",
+    "are so close to others that float64 cannot tell them apart",
 )
 OF_ROWS = (
     *("have no query", "have no document", "have no class", "have no label", "have no grade", "have no metric"),
