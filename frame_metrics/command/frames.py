@@ -22,6 +22,7 @@ from frame_metrics.command.gate_options import SAVED
 from frame_metrics.command.ids import as_texts, matching
 from frame_metrics.command.periods import in_periods
 from frame_metrics.command.saved import SavedFile
+from frame_metrics.measuring.baseline import THIS
 from frame_metrics.roles.columns import ROLES
 
 MOST_BYTES = 4_000_000  # of files that are read only to see whether a call would run
@@ -247,5 +248,7 @@ class Frames:
         elif self.before.joins_logs:
             yield {"baseline": self.before.name}
         else:
+            name = THIS.set(self.names[0] if len(self.names) == 1 else "these files")
+            self.stack.callback(THIS.reset, name)
             with self.before.saved.errors_name_file():
                 yield {"baseline": self.before.saved.of_one().drop(total_over, strict=False)}

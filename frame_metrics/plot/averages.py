@@ -47,7 +47,6 @@ NEAREST = 0.1  # the least share of a metric's scale that an axis shows
 MIN_RATIO_OF_LOG_AXIS = 100  # if the highest cutoff is so many times the lowest, the axis is logarithmic
 Ends: TypeAlias = tuple[str, str] | None  # the columns of an interval
 ENDS = ("ci_low", "ci_high")
-PADDING = {"left": 5, "top": 5, "bottom": 5, "right": 16}  # room for numbers in a font wider than the measured one
 # The title of an axis of names stands above them: beside them it would touch long ones in another font.
 ABOVE_NAMES: Any = {
     "titleAngle": 0,
@@ -236,9 +235,7 @@ def _in_rows(
         first = tidy.color is None or next(places) % columns == 0
         return _row_panel(part, key, name, metric, order, ends, whole=whole, first=first, zero=zero)
 
-    chart = in_panels(tidy, panel, f"{title_end}{behind}", columns)
-    chart.padding = PADDING
-    return chart
+    return in_panels(tidy, panel, f"{title_end}{behind}", columns)
 
 
 def _best_first(table: pl.DataFrame, key: Key, metric: Metric) -> list[str]:

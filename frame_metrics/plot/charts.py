@@ -53,6 +53,7 @@ _AXES = {
 ILLEGAL = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")  # characters that XML does not allow
 THEME: dict[str, Any] = {  # where a chart's own configuration says nothing
     "background": "transparent",
+    "padding": {"left": 5, "top": 5, "bottom": 5, "right": 16},  # room for text in a font wider than the measured one
     "axis": _AXES,
     "legend": {"labelColor": INK, "titleColor": INK, "titleFontWeight": "normal"},
     "header": {"labelColor": INK, "titleColor": INK, "titleFontWeight": "normal"},
@@ -326,31 +327,32 @@ def for_phones(chart: Any) -> Any:
         title |= {"subtitle": notes} if notes else {}
     legend = {**spec.get("config", {}).get("legend", {}), "orient": "bottom"}
     spec["config"] = {**spec.get("config", {}), "legend": legend}
-    _narrow(spec, 1.0, longer="padding" not in spec)  # else numbers stand beside, and need the room
+    _narrow(spec, 1.0)
     return alt.Chart.from_dict(spec, validate=False)
 
 
-def _narrow(part: Any, share: float, room: float = 0, *, longer: bool) -> None:
+def _narrow(part: Any, share: float, room: float = 0) -> None:
     """Make a part of a specification narrower.
 
     Parameters
     ----------
     share : its new width by the old one.
-    room : pixels by which it is narrower than it may be.
-    longer : True if its names may be longer by that.
+    room : pixels by which its names may be longer, as it is narrower than it may be and has no numbers beside it.
     """
     if isinstance(part, list):
         for one in part:
-            _narrow(one, share, room, longer=longer)
+            _narrow(one, share, room)
     if not isinstance(part, dict):
         return
     if isinstance(width := part.get("width"), int | float):
         part["width"] = min(width, WIDTH_ON_PHONE)
-        share, room = part["width"] / width, WIDTH_ON_PHONE - part["width"]
+        places = [one.get("encoding", {}).get("x", {}).get("value", 0) for one in part.get("layer", [])]
+        share, beside = part["width"] / width, max(places, default=0) > part["width"]
+        room = 0 if beside else WIDTH_ON_PHONE - part["width"]
     if "hconcat" in part:
         part["vconcat"] = part.pop("hconcat")
     part |= {"columns": 1} if "columns" in part and {*part} & {"concat", "facet"} else {}
-    part |= {name: min(part[name], most + room * longer) for name, most in NAME_ON_PHONE.items() if name in part}
+    part |= {name: min(part[name], most + room) for name, most in NAME_ON_PHONE.items() if name in part}
     if "labelAngle" in part and isinstance(labels := part.get("values"), list):
         part["values"] = labels[:: math.ceil(1 / share)]
     for name, one in part.items():
@@ -361,4 +363,4 @@ def _narrow(part: Any, share: float, room: float = 0, *, longer: bool) -> None:
         if name in ("header", "legend") and isinstance(one, dict):
             one |= {mark: min(one[mark], most) for mark, most in OF_PARTS.items() if mark in one}
         if name not in ("data", "datasets", "header", "legend", "title"):
-            _narrow(one, share, room, longer=longer)
+            _narrow(one, share, room)

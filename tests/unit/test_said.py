@@ -202,7 +202,14 @@ def test_with_a_baseline_the_best_is_held_against_the_next_best(better: Any, sta
     alike = "and the next best, "
     assert (next_best if found["p_adjusted"] < 0.05 else alike) in headline["sentence"]
     two = Figures(
-        kind="difference", metric="rr", system="a", baseline="c", difference=0.3, p_adjusted=0.01, can_turn=True
+        kind="difference",
+        unit="queries",
+        metric="rr",
+        system="a",
+        baseline="c",
+        difference=0.3,
+        p_adjusted=0.01,
+        can_turn=True,
     )
     (first,) = with_next_best([two], [replace(two, baseline="b")])
     assert first.more == "It also beats the next best so far, b, by 0.300"

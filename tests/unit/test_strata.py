@@ -287,7 +287,7 @@ def test_a_reversal_is_said() -> None:
     """The arm that is ahead within segments is named first, whichever is better over all."""
     (sentence,) = said(simpson(), "success@1")["sentence"]
     assert sentence == (
-        "b is above a in success@1 within segments of device (+0.050, at least +0.003, interval +0.003 to +0.095; "
+        "b is above a in success@1 within segments of device (+0.050, at least +0.003, 95 % interval +0.003 to +0.095; "
         "p = 0.038), although it is below a over all: the two have different mixes of device."
     )
     other = simpson().with_columns(pl.col("arm").replace({"a": "b", "b": "a"}))
