@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import takewhile
 from math import ceil, log
-from typing import Any, NamedTuple
+from typing import Any
 
 import polars as pl
 
 from frame_metrics.backends.display import cell_text, printable
+from frame_metrics.command.one_sided import NOT_ALONE, Unpaired, keys_of_row
 from frame_metrics.errors import BadValueError, FrameMetricsError, listed
 from frame_metrics.measuring.courses import is_filled
 from frame_metrics.metrics.saved_names import metric_of, read_elsewhere
@@ -87,22 +88,6 @@ def _limit(row: Mapping[str, Any], limit: float, word: str) -> Outcome:
     failed = value < limit if word == "under" else value > limit
     comparison = f"{word} {_number(limit)}" if failed else bound
     return Outcome(name, f"{row['metric']} is {_number(value)}{where}, {comparison}", failed)
-
-
-class Unpaired(NamedTuple):
-    """Queries, or rows, that are on one side of a comparison alone."""
-
-    words: str  # "" if there are none
-    too_many: str = ""  # the side that has more of them than are compared, or "both"; "" if none has
-    as_zeros: bool = False  # whether they count as 0 on the other side
-
-    def noted(self, metric: str, where: str) -> str:
-        """Return the remark about a metric, "" if there are none."""
-        how = "with zeros for some" if self.as_zeros else "without some"
-        return f"{metric} was compared {how}{where}: {self.words}" * bool(self.words)
-
-
-NOT_ALONE = Unpaired("")
 
 
 def worse(result: pl.DataFrame, alpha: float, unpaired: Sequence[Unpaired], margin: Any = None) -> Iterator[Outcome]:
@@ -327,49 +312,9 @@ def _uncompared(row: Mapping[str, Any], unsaved: str = "") -> str:
     return f"{row['metric']} cannot be compared{_where(row)}: {why}"
 
 
-def in_one_log(row: Mapping[str, Any]) -> Unpaired:
-    """Return words for queries, or rows, of one of two logs, and "both" if they are more than those of both."""
-    alone, as_zeros = row.get("n_unpaired") or 0, bool(row.get("n_unanswered"))
-    every, rows = row["n"] + (0 if as_zeros else alone), "queries" if "n_unanswered" in row else "rows"
-    words = f"{alone} of {every} {rows} are in one of the logs only{', and count as 0 in the other' * as_zeros}"
-    return Unpaired(words, "both" if alone > every - alone else "", as_zeros) if alone else NOT_ALONE
-
-
-def unpaired(row: Mapping[str, Any], evaluated: pl.DataFrame) -> Unpaired:
-    """Return words for queries of one side alone, and which side has more of them than are compared, "" for none.
-
-    Queries that are gone from the log may be those in which nothing is found any more. ``evaluated``: the result of
-    ``evaluate``, for its numbers of queries.
-    """
-    n, most, zeros = row["n"], _of_log("n", row, evaluated), _of_log("n_unanswered", row, evaluated)
-    lacking = max(most - n, 0)
-    gone = max((row.get("n_unpaired") or 0) - lacking, 0)
-    # Judged queries without a row are compared, as 0, and how many of the saved ones are so is not known here.
-    rows = "queries" if "n_unanswered" in row else "rows"
-    without_rows = f"saved queries without a row in the log: {gone}; judged ones count as 0"
-    texts = [
-        f"{lacking} of {most} {rows} have no saved number" * bool(lacking),
-        (without_rows if zeros else f"{gone} of {n + gone} saved {rows} are not in the log") * bool(gone),
-    ]
-    side = "log" if n < lacking else "saved" if n < gone else ""
-    return Unpaired(" and ".join(filter(None, texts)), side)
-
-
-def _of_log(name: str, row: Mapping[str, Any], evaluated: pl.DataFrame) -> int:
-    """Return a number of queries of the log, those that a row of a comparison could be about; 0 if not counted."""
-    own = {name: value for name, value in (_keys(row) | {"metric": row["metric"]}).items() if name in evaluated.columns}
-    found = (one.get(name, 0) for one in evaluated.iter_rows(named=True) if all(one[key] == own[key] for key in own))
-    return int(next(found, row[name] if name == "n" else 0) or 0)
-
-
-def _keys(row: Mapping[str, Any]) -> dict[str, Any]:
-    """The system and segment of a row, which stand before the metric."""
-    return {name: row[name] for name in takewhile(lambda name: name != "metric", row) if name != "baseline"}
-
-
 def _where(row: Mapping[str, Any]) -> str:
     """The system and segment of a row, and its average where it is no plain mean, in brackets."""
-    keys = _keys(row) | ({"average": row["average"]} if row.get("average") not in (None, "macro") else {})
+    keys = keys_of_row(row) | ({"average": row["average"]} if row.get("average") not in (None, "macro") else {})
     texts = [
         f"{name} {'null' if value is None else value}" for name, value in keys.items() if name != "total_over" or value
     ]

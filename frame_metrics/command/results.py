@@ -16,6 +16,7 @@ from frame_metrics.command.commands import options_of, takes_one_metric
 from frame_metrics.command.frames import Frames
 from frame_metrics.command.front import PROGRAM
 from frame_metrics.command.gates_of_audit import grave
+from frame_metrics.command.one_sided import Unpaired, in_one_log, unpaired
 from frame_metrics.command.reading import each
 from frame_metrics.command.saved import corrected_over, each_with_itself, has_column, single_tests, system_column
 from frame_metrics.command.texts import column_with_flags, say
@@ -215,17 +216,17 @@ def _worse(
 
 def _unpaired(
     frames: Frames, compared: pl.DataFrame, metrics: Sequence[str], evaluated: pl.DataFrame | None
-) -> list[gates.Unpaired]:
+) -> list[Unpaired]:
     """Return words for what each row of a comparison leaves out, or counts as 0, as it is on one side alone."""
     if frames.joins_logs:
-        return [gates.in_one_log(row) for row in compared.iter_rows(named=True)]
+        return [in_one_log(row) for row in compared.iter_rows(named=True)]
     if compared.is_empty() or not (compared["n_unpaired"] > 0).any():
         evaluated = pl.DataFrame()
     elif evaluated is None:
         evaluated = frames.collected(frames.irm.evaluate(*metrics))
     if frames.call.roles.get("unanswered") == "drop":  # they are left out
         evaluated = evaluated.drop("n_unanswered", strict=False)
-    return [gates.unpaired(row, evaluated) for row in compared.iter_rows(named=True)]
+    return [unpaired(row, evaluated) for row in compared.iter_rows(named=True)]
 
 
 def _others(frames: Frames, compared: pl.DataFrame) -> pl.Series:

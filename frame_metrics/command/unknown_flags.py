@@ -27,23 +27,10 @@ from frame_metrics.roles.roles import OPTIONS_ELSEWHERE, role_called
 NEEDED = (("query",), ("score", "rank", "predicted"), ("grade", "label"))
 NEEDED_BY = {"ab-test": ("arm",), "change": ("arm",), "compare": ("system",), "leaderboard": ("system",)}
 WHAT = re.compile(r"[;.,:]? \(|[;.,:] |\.$")  # behind the first clause of a help text
+# Words that say nothing of an option.
 SMALL = {
-    "by",
-    "of",
-    "no",
-    "the",
-    "use",
-    "with",
-    "col",
-    "column",
-    "field",
-    "name",
-    "num",
-    "n",
-    "max",
-    "min",
-    "is",
-    "set",
+    *("by", "of", "no", "the", "use", "with", "col", "column", "field", "name"),
+    *("num", "n", "max", "min", "is", "set"),
 }
 OF_BEFORE = ("--baseline", "--fail-if-worse-than", "--not-worse-than")  # flags of the log of before
 SIDES = ("baseline", "control", "old", "base", "reference", "before")
