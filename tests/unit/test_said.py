@@ -146,7 +146,7 @@ def test_a_level_that_is_not_the_usual_one_is_said() -> None:
     irm = saved(values(a=0.0, b=0.0, c=-0.2))
     texts = irm.summary(ci=0.8)["sentence"].to_list()
     (best,) = told(irm, "best", ci=0.8)
-    assert best["sentence"].endswith(" at a level of 0.2.")
+    assert " by tests of one side at a level of 0.2" in best["sentence"]
     assert any(text.endswith(" are likely to show at a level of 0.2.") for text in texts)
 
 
