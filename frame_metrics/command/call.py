@@ -73,6 +73,11 @@ class CommandLine:
         """True if it is said that no column has the systems, as by --no-system."""
         return self._named.get("system", "") is None
 
+    @property
+    def no_rank(self) -> bool:
+        """True if it is said that no column has ranks, as by --no-rank."""
+        return self._named.get("rank", "") is None
+
     @cached_property
     def set_options(self) -> dict[str, Any]:
         """The value of every option that is set, by a flag or else by the settings."""

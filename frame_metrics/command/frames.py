@@ -79,6 +79,8 @@ class Frames:
             mixed_systems.refuse_mixed_systems(self.log, self.irm._plan.columns)
             several = self.log_input.files if len(self.call.arguments[0]) > 1 else []
             mixed_systems.refuse_same_keys(several, self.irm._plan.columns)
+            if not self.call.no_rank:
+                mixed_systems.refuse_repeated_places(self.log, self.irm._plan.columns)
         self.looked_at = True
         if self.only_checked and self.call.name in SLOW:
             self._try()

@@ -1,4 +1,4 @@
-"""A refusal of rows of several systems that would be measured as those of one, because no option tells them apart."""
+"""A refusal of rows of several systems, or searches, that would be measured as one list, as no option parts them."""
 
 from __future__ import annotations
 
@@ -8,11 +8,13 @@ import polars as pl
 
 from frame_metrics.command.files import File
 from frame_metrics.errors import ColumnError, quote
-from frame_metrics.roles.columns import Columns
+from frame_metrics.roles.columns import ROLES, Columns
 from frame_metrics.roles.series import names_something
 
 # Commands that read no lists, or that only report what is in the rows.
 WITHOUT = ("audit", "agreement", "disagreements")
+
+SEVERAL_PLACES, FEWEST_PLACES = "their first place several times", 3
 
 
 def refuse_mixed_systems(log: pl.LazyFrame, columns: Columns) -> None:
@@ -35,6 +37,39 @@ def refuse_mixed_systems(log: pl.LazyFrame, columns: Columns) -> None:
                 f"queries; pass system={quote(name)} to measure each, or --no-system if the rows of a "
                 "query are one list"
             )
+
+
+def refuse_repeated_places(log: pl.LazyFrame, columns: Columns) -> None:
+    """Raise if a column that has no role has the places of results, and the first ones several times in most queries.
+
+    The same query was then asked several times, and its lists would be made one, in the order of scores.
+    """
+    if not columns.query or columns.rank or columns.team or columns.unfolds:
+        return
+    types = log.collect_schema()
+    others = [one for one in types if types[one].is_integer() and one not in columns.needed]
+    rows = log.group_by([key for key in columns.keys if key in types])
+    each = rows.agg(_has_places(one, named=one in ROLES["rank"].among(others)).alias(one) for one in others)
+    if not others:
+        return
+    found = each.select(of=pl.len(), n=pl.struct(pl.col(others).sum())).collect(engine="streaming")
+    for name in others:
+        n, of = found["n"].struct[name].item(), found["of"].item()
+        if 2 * n > of:
+            raise ColumnError(
+                f"{quote(name)}: {n:,} of {of:,} queries have {SEVERAL_PLACES}, as if they were asked several times, "
+                "and the rows of each would be one list"
+            )
+
+
+def _has_places(name: str, *, named: bool) -> pl.Expr:
+    """Return True for several first places; without a usual name, if all places from 0 or 1 are there equally often."""
+    places, first = pl.col(name), pl.col(name).min()
+    several = (places == first).sum()
+    if named:
+        return several > 1
+    in_a_row = first.is_in([0, 1]) & (places.max() - first + 1 == places.n_unique())
+    return (several > 1) & (places.n_unique() >= FEWEST_PLACES) & in_a_row & (several * places.n_unique() == pl.len())
 
 
 def refuse_same_keys(files: Sequence[File], columns: Columns) -> None:

@@ -13,10 +13,11 @@ import polars.selectors as cs
 
 from frame_metrics.command import reading
 from frame_metrics.command.call import FILE, OF_ANNOTATORS
-from frame_metrics.command.columns_there import likeness
+from frame_metrics.command.columns_there import likeness, words_of
 from frame_metrics.command.commands import options_of
 from frame_metrics.command.formats import OF_CELLS
 from frame_metrics.command.frames import Frames
+from frame_metrics.command.mixed_systems import SEVERAL_PLACES
 from frame_metrics.command.named_metrics import is_metric
 from frame_metrics.command.periods import TIMES
 from frame_metrics.errors import (
@@ -69,6 +70,8 @@ def errors_with_ways_out(frames: Frames) -> Iterator[None]:
             if (asked := frames.call.roles.get("label")) and (query := _of_single_rows(frames, [asked])):
                 gone: dict[str, list[str]] = {"metric=": [], **{one: [] for one in frames.call.metrics}}
                 raise _of_means(error, [asked], query, {"label=": [], **gone}) from None
+            if SEVERAL_PLACES in str(error):
+                raise _asked_again(frames, error) from None
             unknown = frames.call.name in OF_ANNOTATORS and "annotator" not in frames.call.set_options
             if unknown and error.options:
                 raise _who_judged(frames) from None
@@ -152,26 +155,45 @@ def _other_query(frames: Frames) -> str:
     return f"the query is {listed(taken)}, and the same one may be asked again: {way}"
 
 
+def _asked_again(frames: Frames, error: ColumnError) -> ColumnError:
+    """Return the error about queries that were asked several times, with the columns that tell searches apart."""
+    columns = _columns_of_searches(frames)
+    way = f"pass {_flags_of(columns)}, or" if columns else "name the column of single searches with --query, or pass"
+    told = ColumnError(f"{error}; {way} --no-rank if they are one list")
+    return told.offering(query=list(columns)) if columns else told
+
+
+def _flags_of(columns: Sequence[str]) -> str:
+    return " ".join(f"--query {shlex.quote(column)}" for column in columns)
+
+
 def _searches(frames: Frames) -> str:
-    """Return the flags of the fewest columns with usual names by which no search has a rank or document twice, or "".
+    """Return the flags of the columns that tell searches apart, "" if none do."""
+    columns = _columns_of_searches(frames)
+    return f"pass {_flags_of(columns)}" if columns else ""
+
+
+def _columns_of_searches(frames: Frames) -> Sequence[str]:
+    """Return the fewest columns with usual names by which no search has a rank or document twice, or none.
 
     They are those of sessions, of the query and of times, in this order.
     """
     columns, there = frames.irm._plan.columns, frames.log.collect_schema().names()
-    usual = [one for names in (SESSIONS, TIMES) for one in there if one.lower() in names]
+    usual = [one for names in (SESSIONS, TIMES) for one in there if one.lower() in names or words_of(one) & {*names}]
+    usual = [one for one in usual if one not in columns.query]
     order = [*dict.fromkeys([*(one for one in usual if one.lower() in SESSIONS), *columns.query, *usual])]
     likely = [*ROLES["rank"].among(there), *ROLES["doc"].among(there)]
     place = columns.rank or columns.doc or next(iter(likely), None)
     if not usual or place is None or place not in there:
-        return ""
+        return ()
     each = [one for n in range(1, len(order) + 1) for one in combinations(order, n) if {*one} & {*usual}]
     keys = [*columns.cell_keys, *([columns.cluster] if columns.cluster else [])]
     rows = frames.log.select(*dict.fromkeys([*keys, *order, place])).head(ROWS_OF_SEARCHES).collect()
     for one in each:
         units = [column for column in keys if column not in one]
         if not rows.select(*one, place).is_duplicated().any() and _is_one(rows, one, units):
-            return f"pass {' '.join(f'--query {shlex.quote(column)}' for column in one)}"
-    return ""
+            return one
+    return ()
 
 
 def _is_one(rows: pl.DataFrame, key: Sequence[str], units: Sequence[str]) -> bool:

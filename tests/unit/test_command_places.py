@@ -1,0 +1,56 @@
+"""Queries that were asked several times, whose lists are not made one without a word."""
+
+from __future__ import annotations
+
+import polars as pl
+import pytest
+
+from frame_metrics.command import main
+
+Captured = pytest.CaptureFixture[str]
+
+
+@pytest.fixture(autouse=True)
+def _log(alone: None) -> None:
+    """Each term is asked on two days, and gets three other documents each time."""
+    rows = [
+        (f"term {q}", day, slot, f"d{day}{slot}", -float(slot), int(slot == 1))
+        for q in range(6)
+        for day in (1, 2)
+        for slot in (1, 2, 3)
+    ]
+    log = pl.DataFrame(rows, schema=["term", "search_date", "slot", "sku", "bm25", "grade"], orient="row")
+    log.with_columns(pl.date(2026, 6, pl.col("search_date")).alias("search_date")).write_csv("log.csv")
+
+
+def called(capsys: Captured, *arguments: str) -> tuple[int, str, list[str]]:
+    """The exit code of a call, what it prints, and the lines on standard error."""
+    code = main(list(arguments))
+    printed = capsys.readouterr()
+    return code, printed.out, printed.err.splitlines()
+
+
+@pytest.mark.parametrize("name", ["slot", "position", "where"])
+def test_places_that_repeat_show_several_searches(name: str, capsys: Captured) -> None:
+    """A column of places without a role tells, whatever its name; the line that is offered parts the searches."""
+    pl.read_csv("log.csv").rename({"slot": name}).write_csv("log.csv")
+    asked = ["evaluate", "log.csv", "precision@1", "--query", "term", "--score", "bm25"]
+    code, _, (told, line) = called(capsys, *asked)
+    assert (code, f"'{name}': 6 of 6 queries have their first place several times" in told) == (2, True)
+    assert line.startswith(
+        "  | frame-metrics evaluate log.csv precision@1 --score bm25 --query term --query search_date"
+    )
+    assert called(capsys, *asked, "--query", "search_date")[0] == 0
+    assert called(capsys, *asked, "--no-rank")[0] == 0
+
+
+@pytest.mark.parametrize(
+    "values",
+    [[1, 0, 0, 1, 0, 0], [0, 1, 0, 1, 0, 1], [1, 2, 3, 4, 5, 6], [5, 5, 7, 7, 9, 9], [0, 0, 1, 1, 2, 3]],
+    ids=["clicks", "two values", "one list", "no places", "grades"],
+)
+def test_other_numbers_are_no_places(values: list[int], capsys: Captured) -> None:
+    """Clicks, grades and numbers with gaps say nothing of how often a query was asked."""
+    log = pl.read_csv("log.csv").with_columns(slot=pl.Series(values * 6))
+    log.write_csv("log.csv")
+    assert called(capsys, "evaluate", "log.csv", "precision@1", "--query", "term", "--score", "bm25")[0] == 0
