@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
 from typing import Any
@@ -13,11 +13,12 @@ import numpy as np
 from frame_metrics.backends.display import value_text
 from frame_metrics.backends.time_texts import Time
 from frame_metrics.backends.times import times_in
-from frame_metrics.report.cells import number_text, plain_text
+from frame_metrics.report.cells import ALPHA, number_text, plain_text
 from frame_metrics.report.sentence_writer import SentenceWriter
 from frame_metrics.report.sentences import Figures
 from frame_metrics.report.words import name_of, names_in_words, p_words, when_text
 from frame_metrics.stats.changes import MOST_LINES, MOST_TOLD, Change, changes
+from frame_metrics.stats.outages import USUAL
 from frame_metrics.stats.periods import (
     MIN_DAYS,
     MIN_PERIODS,
@@ -130,6 +131,7 @@ class PeriodSentences(SentenceWriter):
         if found:
             return
         yield from self._far_but_few()
+        yield from self._break_of_alike_weekdays()
         alone = self.lines[0].periods.course if len({line.system for line in self.lines}) == len(self.lines) else None
         if alone is not None and alone.kind == "together":
             yield from self._dependent_periods(self.lines[0])
@@ -160,7 +162,13 @@ class PeriodSentences(SentenceWriter):
             why = f"days differ by their weekday, and {n} are too few; {MIN_DAYS} are needed"
             return f"No trend is looked for: {why}"
         few = f"of periods {MIN_PERIODS_OF_BREAK} are needed, and {n} are there"
-        return f"No break or outage is looked for: {few}" if n < MIN_PERIODS_OF_BREAK else ""
+        if n < MIN_PERIODS_OF_BREAK:
+            return f"No break or outage is looked for: {few}"
+        if line.periods.has_usual_days:
+            return ""
+        why = "days differ by their weekday, and of two with the same either may be the unusual one"
+        hardly = "No outage is looked for, and other changes are hardly seen"
+        return f"{hardly}: {why}; {USUAL} of each weekday are needed, and {n} days are there"
 
     def _partly_filled(self, line: Line) -> Iterator[Figures]:
         usual = int(np.median([row["n"] for _, row in line.timed]))
@@ -197,6 +205,22 @@ class PeriodSentences(SentenceWriter):
             yield self._sentence("absent", {}, of=of, within=self._in_words(line.part) or None)
             return
 
+    def _break_of_alike_weekdays(self) -> Iterator[Figures]:
+        """Yield the first break that there would be if days did not differ by their weekday, of too few weeks."""
+        for line in self.lines:
+            course = replace(line.periods, weekday=None).course
+            p, is_break = min(1.0, course.p * len(self.lines)), course.kind in ("break", "either")
+            if line.periods.has_usual_days or not is_break or p >= ALPHA:
+                continue
+            whose = "" if line.system is None else f" of {name_of(line.system)}"
+            way, levels = "fell" if course.after < course.before else "rose", (course.before, course.after)
+            before, after = map(number_text, levels)
+            told = f"{way} near {self._when(line.rows[course.cut])}, from {before} to {after} ({p_words(p)})"
+            few = f"{len(line.rows)} days are too few to tell"
+            of = f"If all weekdays were alike, {self.content.first}{whose} {told}; {few}"
+            yield self._sentence("absent", {}, of=of, within=self._in_words(line.part) or None)
+            return
+
     @property
     def _systems(self) -> str:
         return "arms" if self.content.arms else "systems"
@@ -219,7 +243,8 @@ class PeriodSentences(SentenceWriter):
         tests: dict[str, Any] = {"p_adjusted": change.p, "correction": "holm" if several else None}
         tests |= {"within": self._in_words(line.part) or None, "of_days": line.periods.weekday is not None}
         tests |= self._counts(found, line) | {"also": self._also(change)}
-        tests["may_be_sudden"] = found.kind == "trend" and "break" not in line.periods.looked_for
+        few = "break" not in line.periods.looked_for or not line.periods.has_usual_days
+        tests["may_be_sudden"] = found.kind == "trend" and few
         return self._sentence(ABOUT[found.kind], {}, system=line.system, of=of, **levels, **tests)
 
     def _counts(self, found: Course, line: Line) -> dict[str, Any]:

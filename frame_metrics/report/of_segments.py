@@ -31,7 +31,7 @@ OPPOSITE = 3  # the most segments that are named in which another system beats t
 SEVERAL = "queries in several segments"  # the finding of the audit
 
 
-def _also_changed(others: Sequence[Figures]) -> str:
+def also_changed(others: Sequence[Figures]) -> str:
     """Return words for the other segments that surely changed, the lower ones first; "" for none."""
     sides = {"lower": [one for one in others if (one.difference or 0) < 0]}
     sides["higher"] = [one for one in others if one not in sides["lower"]]
@@ -56,8 +56,8 @@ class SegmentSentences(SentenceWriter):
         nothing: list[str] = []
         opposite = [*self._opposite(pairs, nothing)]
         unusual = [*self._unusual_segment(pairs, nothing)]
-        mentioned = {one.of for one in unusual if one.kind == "difference"}
-        yield from [*unusual, *(one for one in opposite if one.of not in mentioned)]
+        mentioned = {(one.of, one.system, one.baseline) for one in unusual if one.kind == "difference"}
+        yield from [*unusual, *(one for one in opposite if (one.of, one.system, one.baseline) not in mentioned)]
         if nothing:
             yield self._sentence("nothing", {}, of=f"Looked for and not found: {', '.join(nothing)}")
 
@@ -141,21 +141,27 @@ class SegmentSentences(SentenceWriter):
         elif why := self._why_not():
             yield self._not_looked_for(why)
         elif self.content.query:
-            yield from self._of_queries(pairs[0] if self.content.has_baseline and pairs else None, nothing)
+            yield from self._of_queries_and_changes(pairs, nothing)
+        elif self.content.has_baseline and any(one.is_significant for one in self._of_pair(pairs)):
+            yield from self._greatest_change(pairs, nothing)
         elif self.content.ci is not None:  # without intervals nothing stands out
             yield from self._of_rows(self.content.ci, nothing)
 
-    def _greatest_change(self, pairs: Sequence[Figures], nothing: list[str]) -> Iterator[Figures]:
-        """Yield the segment in which the difference of two arms is greatest, of those with a significant one."""
+    def _of_pair(self, pairs: Sequence[Figures]) -> list[Figures]:
+        """Return the differences of the first pair in each segment."""
         frame, name = self.content.compared.in_segments, self.content.first_compared
         rows = [] if frame is None else self.content.of_compared(frame).to_dicts()
         each = [self._sentence("difference", row, by=name, split_p_value=row.get("split_p_value")) for row in rows]
         sides = [(pair.system, pair.baseline) for pair in pairs[:1]]
-        of_pair = [one for one in each if (one.system, one.baseline) in sides]
+        return [one for one in each if (one.system, one.baseline) in sides]
+
+    def _greatest_change(self, pairs: Sequence[Figures], nothing: list[str]) -> Iterator[Figures]:
+        """Yield the segment in which the difference of a pair is greatest, of those with a significant one."""
+        of_pair = self._of_pair(pairs)
         significant = [one for one in of_pair if one.is_significant]
         if significant:
             most, *others = sorted(significant, key=lambda one: -abs(one.difference or 0))
-            yield replace(most, more=_also_changed(others))
+            yield replace(most, more=also_changed(others))
         elif of_pair:
             nothing.append("a segment that changed")
 
@@ -212,6 +218,22 @@ class SegmentSentences(SentenceWriter):
         hint = f"by={times[0]!r} alone looks for a trend, a break or an outage"
         hint += f", and by={alone!r} for a segment that stands out" if others else ""
         return f"{self._by} makes {self._n:,} segments, and {' and '.join(times)} varies by itself; {hint}"
+
+    def _of_queries_and_changes(self, pairs: Sequence[Figures], nothing: list[str]) -> Iterator[Figures]:
+        """Yield the segment that stands out, and which others surely changed; else the one that surely changed most."""
+        if not (self.content.has_baseline and pairs):
+            yield from self._of_queries(None, nothing)
+            return
+        sure = [one for one in self._of_pair(pairs) if one.is_significant]
+        not_found = list[str]()
+        found = [*self._of_queries(pairs[0], not_found)]
+        if sure and not any(one.kind == "segment" for one in found):
+            yield from self._greatest_change(pairs, nothing)
+            return
+        nothing += not_found
+        for one in found:
+            others = [other for other in sure if other.of != one.of] if one.kind == "segment" else []
+            yield replace(one, more=also_changed(others))
 
     def _of_queries(self, pair: Figures | None, nothing: list[str]) -> Iterator[Figures]:
         """Yield the segment whose mean is farthest from that of all other queries, if its p-value is below .05.

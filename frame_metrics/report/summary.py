@@ -12,6 +12,7 @@ from frame_metrics.report.cells import ALPHA, EQUAL
 from frame_metrics.report.of_audit import NOTHING_RELEVANT, AuditSentences
 from frame_metrics.report.of_best import BestSystemSentences, with_next_best
 from frame_metrics.report.of_calibration import CalibrationSentences
+from frame_metrics.report.of_classes import ClassSentences
 from frame_metrics.report.of_mix import MixSentences
 from frame_metrics.report.of_next import NextStepSentences
 from frame_metrics.report.of_pairs import PairSentences
@@ -132,6 +133,7 @@ class SummarySentences(SentenceWriter):
         yield from audit.warnings()
         # Where, and what to do next.
         yield from (of_segments := [*SegmentSentences(*about).all(pairs)])
+        yield from ClassSentences(*about).all(pairs)
         yield from CalibrationSentences(*about).all()
         yield from ProxySentences(*about).agreed()
         labels = [*ProxySentences(*about).labels(pairs)]

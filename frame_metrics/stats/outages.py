@@ -11,6 +11,7 @@ from frame_metrics.inputs.rows import Array
 from frame_metrics.stats.significance import CLOSE
 
 SHORT, LONGEST = 1 / 3, 28  # the greatest share of the periods, and the most periods
+USUAL = 3  # days of a weekday of which one is told from the others
 LASTING = 3  # periods at the begin or the end that are a level of their own
 FAR = 2  # half intervals of its mean that an outage is away from the other periods
 AT_ONCE = 3_000_000  # numbers that are kept at once
@@ -34,7 +35,13 @@ class Runs:
         longest = max(min(int(n * SHORT), LONGEST), 1)
         begin, end = np.hstack([[np.arange(n - i + 1), np.arange(i, n + 1)] for i in range(1, longest + 1)])
         some = ((end - begin < LASTING) | ((begin > 0) & (end < n))) & (self._lengths(begin, end) > CLOSE)
+        some &= 2 * _within(~self.known, begin, end) <= end - begin
         return begin[some], end[some]
+
+    @cached_property
+    def known(self) -> Array:
+        """True for periods of a weekday with a usual day: of two days either may be the unusual one, (periods,)."""
+        return np.asarray((self.kinds & (self.kinds.sum(axis=1) >= USUAL)[:, None]).any(axis=0))
 
     @cached_property
     def lengths(self) -> Array:

@@ -27,6 +27,7 @@ ALPHA = 0.05
 LOWERED, LOWERED_BY_RUN, MOST = 4, 8, 0.9
 SAME_FIT = 0.8  # of two models, quotient of the squares that they leave above which neither fits better
 SURE = 1.645  # standard errors, 1 / sqrt(periods), from which on neighbours are called correlated
+MOST_KNOWN = 1 / 2  # of days, the share of those of weekdays with a usual day, above which an outage is looked for
 CLEARLY = 10  # by how many times the scatter of a period an outage of few of many periods leaves less than a break
 
 
@@ -76,8 +77,13 @@ class Periods:
         if n < (MIN_PERIODS if self.weekday is None else MIN_DAYS):
             return []
         every: list[Kind] = ["trend", "break"]
-        every += [] if self.ends is None else ["outage"]
+        every += [] if self.ends is None or not self.has_usual_days else ["outage"]
         return every if n >= MIN_PERIODS_OF_BREAK else every[:1]
+
+    @property
+    def has_usual_days(self) -> bool:
+        """True unless most days are of weekdays without a usual day, so that of two either may be the unusual one."""
+        return self.weekday is None or bool(self.runs.known.mean() > MOST_KNOWN)
 
     @cached_property
     def kinds(self) -> Array:

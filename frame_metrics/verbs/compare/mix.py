@@ -11,6 +11,8 @@ import polars as pl
 
 from frame_metrics.answer import Answer
 from frame_metrics.backends.progress import Tick, progress
+from frame_metrics.backends.times import times_in
+from frame_metrics.errors import NotComputableError
 from frame_metrics.inputs import Array
 from frame_metrics.inputs.records import record
 from frame_metrics.inputs.rows import NONE
@@ -130,6 +132,7 @@ def changes_by_part(values: Values, options: ChangeOptions, saved: Call | None =
     of_frame = pl.DataFrame({name: arms.segments.values(name) for name in arms.segments.keys})
     segment_values = of_frame if arms.segment_values is None else arms.segment_values
     totals, pairs = Totals(arms.segments, segment_values), arms.pairs(options)
+    _check_times(arms, segment_values, pairs)
     given, metrics = (totals.groupings, options.ci, options.resamples, options.seed), range(len(arms.asked))
     rounds = options.resamples * len(pairs) * len(metrics)
     with progress(rounds, "draw", work=rounds * len(arms.arm)) as tick:
@@ -144,6 +147,22 @@ def changes_by_part(values: Values, options: ChangeOptions, saved: Call | None =
             for pair in pairs
         ]
     return _answer(arms, pairs, totals, changes)
+
+
+def _check_times(arms: ArmValues, segment_values: pl.DataFrame, pairs: Sequence[Pair]) -> None:
+    """Raise for a column of times of which two periods have none in common: all of a change would be one of the mix."""
+    segment = np.repeat(np.arange(len(arms.edges) - 1), np.diff(arms.edges))
+    for name in segment_values.columns:
+        values = segment_values[name]
+        if times_in(values.unique().to_list()) is None:
+            continue
+        for pair in pairs:
+            one, other = (values.gather(np.unique(segment[arms.arm == arm])) for arm in pair)
+            if not one.is_in(other.implode()).any():
+                raise NotComputableError(
+                    f"by={name!r}: no time is in both periods, so that all of a change would come from the mix; leave "
+                    f"{name} out of by="
+                )
 
 
 def _numbers_of(mixes: TwoMixes, given: tuple[Sequence[Grouping], float, int, int], tick: Tick) -> Mapping[str, Array]:
