@@ -131,7 +131,7 @@ class PeriodSentences(SentenceWriter):
         if found:
             return
         yield from self._far_but_few()
-        yield from self._break_of_alike_weekdays()
+        yield from self._break_without_weekdays()
         alone = self.lines[0].periods.course if len({line.system for line in self.lines}) == len(self.lines) else None
         if alone is not None and alone.kind == "together":
             yield from self._dependent_periods(self.lines[0])
@@ -205,7 +205,7 @@ class PeriodSentences(SentenceWriter):
             yield self._sentence("absent", {}, of=of, within=self._in_words(line.part) or None)
             return
 
-    def _break_of_alike_weekdays(self) -> Iterator[Figures]:
+    def _break_without_weekdays(self) -> Iterator[Figures]:
         """Yield the first break that there would be if days did not differ by their weekday, of too few weeks."""
         for line in self.lines:
             course = replace(line.periods, weekday=None).course
