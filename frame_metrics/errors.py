@@ -291,7 +291,9 @@ def in_number(what: str, n: int) -> str:
 def check_ci(ci: Any, n_tests: int = 1) -> None:
     """Raise unless ``ci`` is the level of an interval, also where so many tests share it."""
     if isinstance(ci, bool) or not isinstance(ci, Real) or not 0 < ci < 1:  # type: ignore[operator]
-        raise BadValueError(f"ci={quote(ci)} is not a level between 0 and 1, as 0.95")
+        error = BadValueError(f"ci={quote(ci)} is not a level between 0 and 1, as 0.95")
+        percent = isinstance(ci, int | float) and 1 < ci < 100
+        raise error.offering(ci=f"{ci / 100:g}") if percent else error
     if isinstance(ci, Rational):  # which numpy does not compute with
         raise BadValueError(f"ci={quote(ci)} is no float; pass ci={float(ci):g}")
     if float((1 + (1 - (1 - ci) / n_tests)) / 2) == 1:  # type: ignore[operator]

@@ -211,6 +211,7 @@ def test_other_words(call: str, capsys: pytest.CaptureFixture[str]) -> None:
 
 # Calls, and the whole command that their error ends with.
 WHOLE = {
+    "evaluate log.csv rr --ci 95": "evaluate log.csv rr --ci 0.95",
     "log.csv": "evaluate log.csv ndcg@10",
     "wide.csv": "evaluate wide.csv ndcg@10",
     "log.csv --groupby device": "evaluate log.csv --by device ndcg@10",
