@@ -167,6 +167,15 @@ def error(call: Callable[[], Any], cause: type[FrameMetricsError] = FrameMetrics
     return str(caught.value)
 
 
+def called(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, list[str]]:
+    """The exit code of a call of the command, what it prints, and the lines on standard error."""
+    from frame_metrics.command import main
+
+    code = main(list(arguments))
+    printed = capsys.readouterr()
+    return code, printed.out, printed.err.splitlines()
+
+
 def found_by_name(irm: Any) -> list[str]:
     """The roles whose columns were found by name, as the repr shows them."""
     return [line.split()[0] for line in repr(irm).splitlines() if line.endswith("  found by name")]

@@ -128,19 +128,30 @@ class Before:
         role : the role of the column that says of which log a row is.
         roles : in the place of those of the call.
         """
-        frames, call, columns = self.frames, self.frames.call, self.frames.irm._plan.columns
-        self._check(role)
+        call = self.frames.call
         by = roles.get("by", call.roles.get("by"))
         if (system := call.roles.get("system")) is not None and not call.file_column:
             roles = roles | {"by": [*reading.each(by), system]}
-        ours = frames.log if call.file_column else frames.log.with_columns(pl.lit(self._names_of_log[0]).alias(FILE))
+        self._check(role)
+        return self._joined(**(roles | {"system": None} | {role: FILE}))
+
+    @cached_property
+    def _joined(self) -> IRM[pl.LazyFrame]:
+        """The rows of both logs with the roles of the call, and the column of their names."""
+        frames, columns = self.frames, self.frames.irm._plan.columns
+        named = frames.call.file_column
+        ours = frames.log if named else frames.log.with_columns(pl.lit(self._names_of_log[0]).alias(FILE))
         theirs = self._log.with_columns(pl.lit(self.name).alias(FILE))
         needed = [*columns.needed, *([] if FILE in columns.needed else [FILE])]
         files = [
             replace(one.files[0], plan=plan.select(needed))
             for one, plan in ((frames.log_input, ours), (self.input, theirs))
         ]
-        return frames.with_roles(read_all(files))(**(roles | {"system": None} | {role: FILE}))
+        return frames.with_roles(read_all(files))
+
+    @cached_property
+    def _is_empty(self) -> bool:
+        return self._rows.head(1).collect().is_empty()
 
     def _check(self, role: str) -> None:
         """Raise for a log of before that lacks rows or columns, or whose rows without a query cannot be paired."""
@@ -151,7 +162,7 @@ class Before:
             raise BadValueError(
                 f"{self._where}: it is one more period than the two of change; name two files alone, the earlier first"
             )
-        if self._rows.head(1).collect().is_empty():
+        if self._is_empty:
             raise BadRowsError(f"{self._where}: it has no rows")
         if role == "system" and not columns.query and columns.doc is None:
             raise ColumnError(

@@ -36,6 +36,7 @@ from frame_metrics.report.comparing import (
 from frame_metrics.report.content import NAMES, Compared, Content, Decisions
 from frame_metrics.report.defaults import curve_cutoffs, default_metrics, depth_of, is_click_log
 from frame_metrics.report.extreme_queries import queries_added
+from frame_metrics.report.of_classes import CLASSES
 from frame_metrics.report.of_proxy import with_agreement
 from frame_metrics.report.rows_of_shares import rows_of_shares
 from frame_metrics.report.sentence_writer import fill_of
@@ -46,7 +47,6 @@ from frame_metrics.roles.columns import Columns
 
 BINS = 30  # of scores
 POINTS = 200  # of a curve of scores
-CLASSES = 50  # the most classes of a confusion matrix
 
 _Asked: TypeAlias = list[tuple[str, Metric]]
 

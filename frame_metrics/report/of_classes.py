@@ -12,7 +12,8 @@ from frame_metrics.report.sentence_writer import SentenceWriter
 from frame_metrics.report.sentences import Figures
 
 OF_CLASS = "recall"  # what is compared in each class: the share of its rows that are found
-MIN_CLASSES, MAX_CLASSES = 3, 50  # of two one is relevant, and metrics are its own; of many few are seen
+MIN_CLASSES = 3  # of two one is relevant, and metrics are its own
+CLASSES = 50  # the most classes that are told apart: of a confusion matrix, and in sentences
 
 
 class ClassSentences(SentenceWriter):
@@ -25,7 +26,7 @@ class ClassSentences(SentenceWriter):
         irm, pair = self.work.all_segments(self.content), pairs[0]
         calls = self.work.without_notes(irm)
         classes = calls.tried("classes", lambda: irm.per_class(OF_CLASS))
-        if classes is None or not MIN_CLASSES <= classes["class"].n_unique() <= MAX_CLASSES:
+        if classes is None or not MIN_CLASSES <= classes["class"].n_unique() <= CLASSES:
             return
         verb = irm.ab_test if self.content.arms else irm.compare
         baseline = self.work.as_baseline(pair.baseline)

@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 
 from frame_metrics import IRM
-from frame_metrics.command import main
+from helpers import called
 
 Captured = pytest.CaptureFixture[str]
 FIRST = {"old": (1, 2, 1, 1) * 10, "new": (1, 3, 3, 1) * 10}  # the rank of the relevant result in each query
@@ -33,13 +33,6 @@ def _logs(alone: None) -> None:
         tickets = {"ticket": range(200), "true": truth, "said": said, "side": [f"s{n % 2}" for n in range(200)]}
         pl.DataFrame(tickets).write_csv(f"{name}_tickets.csv")
     log.select("query", "doc", "grade").write_csv("judged.csv")
-
-
-def called(capsys: Captured, *arguments: str) -> tuple[int, str, list[str]]:
-    """The exit code of a call, what it prints, and the lines on standard error."""
-    code = main(list(arguments))
-    printed = capsys.readouterr()
-    return code, printed.out, printed.err.splitlines()
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,7 @@ import pytest
 
 from frame_metrics import IRM
 from frame_metrics.command import main
+from helpers import called
 
 Captured = pytest.CaptureFixture[str]
 
@@ -33,13 +34,6 @@ def ranked(first: tuple[int, ...] = (1, 2, 1, 3) * 5) -> pl.DataFrame:
         for d in range(3)
     ]
     return pl.DataFrame(rows, schema=["query", "doc", "score", "grade", "device"], orient="row")
-
-
-def called(capsys: Captured, *arguments: str) -> tuple[int, str, list[str]]:
-    """The exit code of a call, what it prints, and the lines on standard error."""
-    code = main(list(arguments))
-    printed = capsys.readouterr()
-    return code, printed.out, printed.err.splitlines()
 
 
 VALUE = float(IRM(ranked()).evaluate("rr")["value"].item())

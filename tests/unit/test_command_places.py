@@ -5,7 +5,7 @@ from __future__ import annotations
 import polars as pl
 import pytest
 
-from frame_metrics.command import main
+from helpers import called
 
 Captured = pytest.CaptureFixture[str]
 
@@ -21,13 +21,6 @@ def _log(alone: None) -> None:
     ]
     log = pl.DataFrame(rows, schema=["term", "search_date", "slot", "sku", "bm25", "grade"], orient="row")
     log.with_columns(pl.date(2026, 6, pl.col("search_date")).alias("search_date")).write_csv("log.csv")
-
-
-def called(capsys: Captured, *arguments: str) -> tuple[int, str, list[str]]:
-    """The exit code of a call, what it prints, and the lines on standard error."""
-    code = main(list(arguments))
-    printed = capsys.readouterr()
-    return code, printed.out, printed.err.splitlines()
 
 
 @pytest.mark.parametrize("name", ["slot", "position", "where"])

@@ -99,7 +99,12 @@ class Totals:
 def _queries_of(arms: ArmValues, pair: Pair, some: Array) -> tuple[Array, Array]:
     """Return the positions of some queries of two arms, and the segment of each; ``some``: marks, shape (queries,)."""
     at = np.flatnonzero(((arms.arm == pair[0]) | (arms.arm == pair[1])) & some)
-    return at, np.repeat(np.arange(len(arms.edges) - 1), np.diff(arms.edges))[at]
+    return at, _segment_of(arms)[at]
+
+
+def _segment_of(arms: ArmValues) -> Array:
+    """Return the segment of each query, shape (queries,)."""
+    return np.repeat(np.arange(len(arms.edges) - 1), np.diff(arms.edges))
 
 
 def two_mixes(arms: ArmValues, pair: Pair, metric: int) -> TwoMixes:
@@ -151,7 +156,7 @@ def changes_by_part(values: Values, options: ChangeOptions, saved: Call | None =
 
 def _check_times(arms: ArmValues, segment_values: pl.DataFrame, pairs: Sequence[Pair]) -> None:
     """Raise for a column of times of which two periods have none in common: all of a change would be one of the mix."""
-    segment = np.repeat(np.arange(len(arms.edges) - 1), np.diff(arms.edges))
+    segment = _segment_of(arms)
     for name in segment_values.columns:
         values = segment_values[name]
         if times_in(values.unique().to_list()) is None:
