@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Never, TypeAlias
 
 import polars as pl
 
-from frame_metrics.backends.frames import backend_of
+from frame_metrics.backends.frames import backend_of, here
 from frame_metrics.errors import BadValueError, FrameMetricsError, no_such_verb
 from frame_metrics.measuring.courses import PREVALENCE, is_measured
 from frame_metrics.metrics.docstrings import docstring
@@ -154,18 +154,14 @@ def _over_time(irm: Any, frame: Any, args: Sequence[Any], options: Mapping[str, 
     if irm._plan.columns.query:
         return {"ci": options.get("ci", WITH_CI["ci"])}
     margins = {"margins": options["margins"]} if "margins" in options else {}
-    results = backend_of(frame).read(backend_of(frame).names())
-
-    def read(result: Any) -> pl.DataFrame:
-        return backend_of(result).read(backend_of(result).names())
 
     def prevalence() -> pl.DataFrame | None:
         try:
-            return read(irm.evaluate(PREVALENCE, **margins))
+            return here(irm.evaluate(PREVALENCE, **margins))
         except FrameMetricsError:
             return None
 
-    measured = is_measured(results, lambda: read(irm.audit())["check"], prevalence)
+    measured = is_measured(here(frame), lambda: here(irm.audit())["check"], prevalence)
     return {"ci": options.get("ci", WITH_CI["ci"]), "measured": measured.to_list()}
 
 
