@@ -8,7 +8,7 @@ import polars as pl
 
 from frame_metrics.command.files import File
 from frame_metrics.errors import ColumnError, quote
-from frame_metrics.roles.columns import ROLES, Columns
+from frame_metrics.roles.columns import CALLED_RANK, Columns
 from frame_metrics.roles.series import names_something
 
 # Commands that read no lists, or that only report what is in the rows.
@@ -49,7 +49,7 @@ def refuse_repeated_places(log: pl.LazyFrame, columns: Columns) -> None:
     types = log.collect_schema()
     others = [one for one in types if types[one].is_integer() and one not in columns.needed]
     rows = log.group_by([key for key in columns.keys if key in types])
-    each = rows.agg(_has_places(one, named=one in ROLES["rank"].among(others)).alias(one) for one in others)
+    each = rows.agg(_has_places(one, named=one.lower() in CALLED_RANK).alias(one) for one in others)
     if not others:
         return
     found = each.select(of=pl.len(), n=pl.struct(pl.col(others).sum())).collect(engine="streaming")

@@ -11,9 +11,8 @@ import polars as pl
 from frame_metrics.data.grid import Grid
 from frame_metrics.errors import ColumnError, quote
 from frame_metrics.hidden import POSITIONS, SCORES
-from frame_metrics.roles.columns import ROLES, Columns
+from frame_metrics.roles.columns import CALLED_RANK, Columns
 
-CALLED_RANK = {"rank", *ROLES["rank"].names}
 RANKS_OF_TIES: tuple[Literal["min", "max", "dense"], ...] = ("min", "max", "dense")  # usual ways to number tied rows
 
 

@@ -27,6 +27,7 @@ from frame_metrics.inputs import Array
 from frame_metrics.keys.spelling import spelled_like
 from frame_metrics.roles.columns import (
     QUERY_ROLES,
+    UNNAMED_PLACE,
     Columns,
     checked_columns,
     checked_keys,
@@ -201,7 +202,8 @@ def _but_the_best(log: pl.DataFrame, keys: Sequence[str], again: Array) -> Array
     """
     rows = log.with_row_index("at").join(log[again].select(keys), on=list(keys), how="semi", nulls_equal=True)
     # Sort by place, then by judgment, then by all other numbers.
-    numeric = [name for name in rows.columns if name not in (*keys, "at") and rows[name].dtype.is_numeric()]
+    read = [name for name in rows.columns if not name.startswith(UNNAMED_PLACE)]  # as without an audit
+    numeric = [name for name in read if name not in (*keys, "at") and rows[name].dtype.is_numeric()]
     first = [name for name in ("rank", "score", *judgment_columns_in(rows)) if name in numeric]
     by = [*first, *(name for name in numeric if name not in first)]
     falling = [name != "rank" for name in by]

@@ -18,6 +18,7 @@ from frame_metrics.roles.scale import Scale
 from frame_metrics.roles.series import reaches, refuse, refuse_nan, refuse_null
 
 UNNAMED_SYSTEM = "unnamed system:"  # prefix of the internal names of ``Columns.unnamed_systems``
+UNNAMED_PLACE = "unnamed place:"  # the same of ``Columns.unnamed_places``
 EXTRA = "extra:"  # prefix of the internal names of columns that only some metrics read (extra=, group=, popularity=)
 
 
@@ -154,6 +155,7 @@ ROLES: dict[str, Role] = {
     "value": Role(with_value=True, file_type="number"),  # numbers that were computed elsewhere
     "metric": Role(),  # the metric of each number of value=; without it the names of the value columns say it
 }
+CALLED_RANK = {"rank", *ROLES["rank"].names}  # names of columns that hold ranks, in small letters
 
 
 @dataclass(frozen=True)
@@ -195,6 +197,7 @@ class Columns:
     value: tuple[str, ...] = ()
     query_text: tuple[str, ...] = ()  # columns that identify what was searched, in click_judgments() and propensities()
     unnamed_systems: tuple[str, ...] = ()  # columns with usual names of systems, which an audit reads
+    unnamed_places: tuple[str, ...] = ()  # columns with usual names of ranks, beside scores, which an audit reads
     strata: tuple[str, ...] = ()  # the option of ab_test(); they are the last of ``by`` too
     shape: Shape = Shape()
 
@@ -253,7 +256,7 @@ class Columns:
         shape, others = self.shape, (column for _, column in (*self.class_scores, *self.extra))
         by_role = self.by_role.values()
         every = dict.fromkeys([*self.keys, *by_role, *others, *self.value, *shape.per_system, *self.query_text])
-        every |= dict.fromkeys(self.unnamed_systems)
+        every |= dict.fromkeys([*self.unnamed_systems, *self.unnamed_places])
         # The stacked column, which is made, may have the name of one of the columns that it is made of.
         not_in_log = {*shape.made, *shape.from_judgments} - {*shape.per_system}
         return [column for column in every if column not in not_in_log]
@@ -370,7 +373,8 @@ def checked_columns(
     out = _known_keys(frame, columns)
     out |= role_columns(frame, columns, columns.by_role, scores_later and not columns.rank, positive, scale)
     out |= {EXTRA + name: series.extra_column(frame[column], column) for name, column in columns.extra}
-    out |= {f"{UNNAMED_SYSTEM}{i}": frame[name] for i, name in enumerate(columns.unnamed_systems)}
+    for prefix, names in ((UNNAMED_SYSTEM, columns.unnamed_systems), (UNNAMED_PLACE, columns.unnamed_places)):
+        out |= {f"{prefix}{i}": frame[name] for i, name in enumerate(names)}
     if not judged_elsewhere:
         _refuse_rows_that_say_nothing(out, columns, scale, positive)
     if "threshold" in out:

@@ -444,12 +444,16 @@ def _check_several_missing(given: dict[str, Any], available: list[str], roles: R
 
 def _query_of_judgments(given: Any, available: list[str], ours: tuple[str, ...]) -> tuple[str, ...]:
     """Return the columns of the query in separate judgments; ``ours``: those of the log."""
+    there = tuple(name for name in ours if name in available)
     if given is not None:
         query = tuple(_column_of_judgments("query", column, available) for column in column_names(given))
     else:
-        query = ours if set(ours) <= set(available) else (_column_of_judgments("query", None, available),)
+        query = there or (_column_of_judgments("query", None, available),)
     if len(query) != len(ours):
-        raise ColumnError(f"judge: the query is {len(ours)} columns in the log and {len(query)} in the judgments")
+        others = [name for name in ours if name not in query][len(query) - len(ours) :]
+        by = f"[{listed(others)}]" if len(others) > 1 else listed(others)
+        way = f"; pass by={by} instead, to judge a query by its text" if len(query) < len(ours) else ""
+        raise ColumnError(f"judge: the query is {listed(ours)} in the log and {listed(query)} in the judgments{way}")
     return query
 
 

@@ -155,6 +155,14 @@ def two_runs() -> frame_metrics.IRM[pl.DataFrame]:
     return RUN.with_columns(run=run).irm.judge(QRELS)
 
 
+def asked_twice() -> frame_metrics.IRM[pl.DataFrame]:
+    """The first query was asked on two days, whose ranks are no order, since the scores are named."""
+    other_day = RUN.filter(query="q1").with_columns(doc=pl.lit("c"), day=pl.lit(2)).head(1)
+    days = pl.concat([RUN.with_columns(day=pl.lit(1)), other_day])
+    place = pl.int_range(1, pl.len() + 1).over("query", "day")
+    return days.with_columns(rank=place).irm(score="score").judge(QRELS)
+
+
 def nothing_relevant() -> frame_metrics.IRM[pl.DataFrame]:
     return CLEAN.with_columns(grade=pl.when(pl.col("query") == "q1").then("grade").otherwise(0)).irm(query="query")
 
@@ -417,6 +425,7 @@ FIRED: dict[str, tuple[Any, str, int, float, str]] = {
     "judgments without a segment": (half_placed, "warning", 1, 1 / 36, "q2 3, a"),
     "queries judged with other leading zeros": (lambda: numbered(query="01"), "error", 1, 1 / 2, "'1' and '01'"),
     "queries with rows of several systems": (two_runs, "warning", 1, 1 / 2, "q1"),
+    "rankings that have their first place several times": (asked_twice, "warning", 1, 1 / 2, "q1"),
     "results judged with other leading zeros": (lambda: numbered(doc="02"), "error", 1, 1 / 4, "'2' and '02'"),
     "queries written otherwise in the judgments": (lambda: spelled(query="Q1 "), "warning", 1, 1 / 2, "'q1' and 'Q1 '"),
     "documents written otherwise in the judgments": (lambda: spelled(doc="A"), "warning", 1, 1 / 4, "'a' and 'A'"),
@@ -1595,6 +1604,23 @@ def test_rows_of_several_systems_in_one_list_are_a_warning_unless_they_are_meant
     one = frame.with_columns(run=pl.lit("bm25"))
     for irm in (frame.irm(system=None), frame.irm(system="run"), frame.irm(by="run"), one.irm, frame.drop("run").irm):
         assert check not in as_polars(irm.judge(QRELS).audit())["check"].to_list()
+
+
+def test_a_query_that_was_asked_several_times_is_a_warning_unless_the_column_has_no_places() -> None:
+    """The way out measures each search; a column of other names, or of text, is not looked at."""
+    irm = asked_twice()
+    frame, check = irm.frame, "rankings that have their first place several times"
+    for one in (irm, in_pieces(irm)):
+        (row,) = as_polars(one.audit()).filter(check=check).rows(named=True)
+        assert row["message"].endswith("as query=[query, date], or pass rank=None if 'rank' has no places")
+    graded = frame.with_columns(grade=1).irm(query=["query", "day"], score="score")
+    for one in (
+        graded,
+        irm(by="day"),
+        irm(rank=None),
+        frame.rename({"rank": "weight"}).irm(score="score").judge(QRELS),
+    ):
+        assert check not in as_polars(one.audit())["check"].to_list()
 
 
 def test_every_column_that_is_called_as_one_of_systems_is_looked_at() -> None:

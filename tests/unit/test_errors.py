@@ -1039,7 +1039,7 @@ judged(label=False).evaluate("rr")
 judged(grade=5).evaluate("rr")
     ColumnError: judge: grade='5' is not among 'qid', 'sku', 'grade'
 judged(query=["qid", "sku"]).evaluate("rr")
-    ColumnError: judge: the query is 1 columns in the log and 2 in the judgments
+    ColumnError: judge: the query is 'qid' in the log and 'qid', 'sku' in the judgments
     but: judged(query="qid", doc="sku", grade="grade").evaluate("rr")
     but: judged({"grade": None, "label": [1, 0]}).evaluate("rr")
 judged({"qid": ["1", "2"]}).evaluate("rr")
@@ -1105,6 +1105,20 @@ def test_ids_of_different_types(log: pl.Series, qrels: pl.Series) -> None:
     assert error(lambda: run.irm.judge(judged).evaluate("rr"), BadValueError) == (
         f"query of the judgments is {told(qrels.dtype)}, and query of the log is {told(log.dtype)}; give both one type"
     )
+
+
+def test_judgments_about_a_text_that_was_asked_on_several_days() -> None:
+    """What tells the searches of a text apart is their segment, and each of them is judged."""
+    rows = {"text": [*"aabb"], "day": [1, 2, 1, 2], "place": [0, 0, 0, 0], "doc": [*"dede"], "rank": [1] * 4}
+    log, qrels = pl.DataFrame(rows), pl.DataFrame({"text": [*"ab"], "doc": [*"de"], "grade": [1, 1]})
+    for others, by in ((["day"], "'day'"), (["day", "place"], "['day', 'place']")):
+        assert error(
+            lambda others=others: log.irm(query=["text", *others]).judge(qrels).evaluate("rr"), ColumnError
+        ) == (
+            f"judge: the query is {str(['text', *others])[1:-1]} in the log and 'text' in the judgments; pass by={by} "
+            "instead, to judge a query by its text"
+        )
+    assert log.irm(query="text", by="day").judge(qrels).evaluate("rr")["value"].to_list() == [0.5, 0.5]
 
 
 def test_judging_without_documents() -> None:

@@ -77,7 +77,7 @@ def audit(given: Given, fail_on: Any, baseline: Any, split: Shares | None) -> An
     several = call.conventions.several
     call = replace(
         call,
-        columns=with_unnamed_count(with_unnamed(call.columns, call.roles), call.plan.available),
+        columns=with_unnamed_count(with_unnamed(call.columns, call.roles, call.plan.available), call.plan.available),
         conventions=_conventions(call),
         judgment_columns=marked(call),
     )

@@ -10,21 +10,26 @@ import polars as pl
 from frame_metrics.data.log import Log
 from frame_metrics.errors import quote
 from frame_metrics.hidden import TIMES
+from frame_metrics.inputs.rows import NONE
 from frame_metrics.keys.groups import as_text
-from frame_metrics.roles.columns import UNNAMED_SYSTEM, Columns
+from frame_metrics.roles.columns import CALLED_RANK, UNNAMED_PLACE, UNNAMED_SYSTEM, Columns
 from frame_metrics.roles.roles import Roles
 from frame_metrics.roles.series import names_something
 from frame_metrics.verbs.audit.checks import Seen, check
 
 
-def with_unnamed(columns: Columns, roles: Roles) -> Columns:
-    """Return the columns of an audit, with those that are called as some of systems, or queries, are and have no role.
+def with_unnamed(columns: Columns, roles: Roles, available: Sequence[str]) -> Columns:
+    """Return the columns of an audit, with those whose names are usual for systems, queries or ranks and have no role.
 
-    ``roles``: what the caller named; ``system=None`` says that the rows of a query are one list.
+    ``roles``: what the caller named; ``system=None`` says that the rows of a query are one list, ``rank=None`` that no
+    column has ranks. ``available``: the columns of the frame.
     """
     names, shape = columns.likely_mixed, columns.shape
     if shape.likely_query and not (columns.predicted or columns.class_scores or columns.value):
         return columns.changed(unnamed_query=shape.likely_query)
+    if columns.query and columns.score and not ("rank" in roles or columns.team or columns.unfolds):
+        others = (name for name in available if name not in columns.needed and str(name).lower() in CALLED_RANK)
+        columns = columns.changed(unnamed_places=(*others,))
     return columns if "system" in roles or shape.per_system else columns.changed(unnamed_systems=names)
 
 
@@ -49,6 +54,27 @@ def queries_with_rows_of_several_systems(log: Log) -> Seen:
     one, other = map(quote, first["value"][0].to_list())
     said = {"said": f"{one} and {other} in the column {quote(name)}"}
     return Seen(n, of, as_text(first.select(keys)), said, int(log.rows(first["at"][:1].to_numpy())[0]))
+
+
+@check("warning", "rankings")
+def rankings_that_have_their_first_place_several_times(log: Log) -> Seen:
+    """{n} of {of} rankings have rows that share the first place in {said}, as if the query was asked several times,
+    and are measured as one list by score. Name what tells the searches apart in query= too, as query=[query, date], or
+    pass rank=None if {said} has no places
+    """
+    keys, seen = log.columns.internal_keys, Seen(0)
+    for i, name in enumerate(log.columns.unnamed_places):
+        places = log.table[f"{UNNAMED_PLACE}{i}"]
+        if not places.dtype.is_integer() or seen.n:
+            continue
+        place = pl.col(places.name)
+        rows = log.table.with_row_index("at").filter(place.is_not_null()).group_by(keys, maintain_order=True)
+        each = rows.agg(pl.col("at").first(), several=(place == place.min()).sum() > 1)
+        again = each.filter("several")
+        first = as_text(again.select(keys)) if len(again) else None
+        at = int(log.rows(again["at"][:1].to_numpy())[0]) if len(again) else NONE
+        seen = Seen(len(again), len(each), first, {"said": quote(name)}, at)
+    return seen
 
 
 def _n_keys(tables: Iterable[pl.DataFrame], keys: Sequence[str]) -> int:
