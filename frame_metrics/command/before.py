@@ -14,7 +14,7 @@ from frame_metrics.command.call import FILE
 from frame_metrics.command.files import read_all
 from frame_metrics.command.ids import matching
 from frame_metrics.command.saved import SavedFile, column_of_systems
-from frame_metrics.errors import BadRowsError, BadValueError, ColumnError, listed
+from frame_metrics.errors import BadRowsError, ColumnError, listed
 
 if TYPE_CHECKING:
     from frame_metrics.accessor import IRM
@@ -158,10 +158,6 @@ class Before:
         columns, there = self.frames.irm._plan.columns, self._rows.collect_schema()
         if lacking := [one for one in columns.needed if one not in there and one != FILE]:
             raise ColumnError(f"{self._where}: it has no column {listed(lacking)}, which the log is measured by")
-        if role == "arm" and self.frames.call.name == "change" and len(self.frames.call.arguments[0]) > 1:
-            raise BadValueError(
-                f"{self._where}: it is one more period than the two of change; name two files alone, the earlier first"
-            )
         if self._is_empty:
             raise BadRowsError(f"{self._where}: it has no rows")
         if role == "system" and not columns.query and columns.doc is None:

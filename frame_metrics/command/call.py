@@ -154,8 +154,7 @@ class CommandLine:
     @property
     def compares_files(self) -> bool:
         """True if several files are compared, and nothing else says which system, or period, a row is of."""
-        options_that_tell = ("system", "arm", *(SAVED if self.name == "change" else ()))
-        others = any(self.set_options.get(name) for name in options_that_tell)
+        others = any(self.set_options.get(name) for name in ("system", "arm"))
         return self.name in OF_FILES and len(self.arguments[0]) > 1 and not others
 
     @property
@@ -202,6 +201,12 @@ class CommandLine:
         if self.name == "convert" and self.qrels_among_arguments:
             problem = f"{self.qrels_among_arguments[0]} has judgments, which convert does not join with results"
             raise BadValueError(f"{problem}; other commands take them as --qrels {self.qrels_among_arguments[0]}")
+        if self.name == "convert" and options.get("rank") is not None:
+            problem = "a run is written in the order of its scores, and convert reads no ranks; leave out --rank"
+            raise BadValueError(problem).offering({"rank=": []})
+        if self.name == "change" and len(inputs) > 1 and options.get("saved"):
+            problem = f"--saved {options['saved']}: it is one more period than the two of change"
+            raise BadValueError(f"{problem}; name two files alone, the earlier first, or parts of a log as one folder")
         self._check_arguments(inputs)
         if [name for name, _ in self._read].count("-") > 1:
             raise BadValueError("- is standard input, which holds one frame; name a file for the other")

@@ -29,11 +29,6 @@ def columns_in(file: str) -> list[str]:
         return []
 
 
-def texts_in(file: str, columns: Sequence[str]) -> pl.DataFrame:
-    """Return the different rows of some columns of a file, as texts."""
-    return scan(file).select(pl.col(columns).cast(pl.String)).unique().collect()
-
-
 def scan(file: str, infer: bool = False) -> pl.LazyFrame:
     """Return the plan of a file; ``infer``: whether columns of text files have the types of their values."""
     if file.endswith(".jsonl"):

@@ -270,6 +270,7 @@ def options_of(name: str) -> dict[str, Option]:
         options = files
     elif name == "convert":
         options = files + [one for one in role_options() if one.name in ("query", "doc", "score", "grade")]
+        options += [replace(one, help=argparse.SUPPRESS) for one in role_options() if one.name == "rank"]
     else:
         unused = refused_by(name.replace("-", "_"))  # their flags say why, and help does not offer them
         judging = [one for one in verb_options(IRM.judge, JUDGMENTS) if one.name in OF_JUDGE]

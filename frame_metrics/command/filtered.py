@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import os
 import re
 import shlex
 from collections.abc import Mapping, Sequence
 
-import polars as pl
-
-from frame_metrics.command.columns_there import columns_in, texts_in
+from frame_metrics.command.columns_there import columns_in
 
 FILTERS = ("--filter", "--where")
 ONE_VALUE = re.compile(r"\s*([^=<>!'\"]+?)\s*==?\s*(['\"]?)([\w .:/-]+?)\2\s*")  # a column and its value
@@ -35,26 +32,6 @@ def filtered(command: Sequence[str], file: str, values: Mapping[str, str]) -> st
         return ""
     wanted = f'NR == 1 || ${there.index(asked[0][1]) + 1} == "{asked[0][3]}"'
     return _piped(["awk", "-F,", wanted, file], command, file)
-
-
-def with_space(file: str, columns: Sequence[str]) -> list[str]:
-    """Return those of some columns of ids of a file that have white space; none of a large file."""
-    if not columns or os.path.getsize(file) > MOST_BYTES:
-        return []
-    rows = texts_in(file, columns)
-    return [one for one in columns if rows[one].str.contains(r"\s").any()]
-
-
-def underscored(command: Sequence[str], file: str, columns: Sequence[str]) -> str:
-    """Return the shell's line in which a command reads ids with _ for each space; "" if two would become one."""
-    there, rows = columns_in(file), texts_in(file, columns)
-    ids = rows.select(pl.all().str.replace_all("[ \t]", "_"))
-    odd = ids.select(pl.any_horizontal(pl.all().str.contains(r"\s|^$").fill_null(True)).any()).item()
-    same = any(ids[one].n_unique() < rows[one].n_unique() for one in columns)
-    if not file.endswith(".csv") or odd or same or _has_quotes(file):
-        return ""
-    each = "; ".join(f'gsub(/[ \\t]/, "_", ${there.index(one) + 1})' for one in columns)
-    return _piped(["awk", "-F,", "-v", "OFS=,", f"NR > 1 {{ {each} }} 1", file], command, file)
 
 
 def _piped(before: Sequence[str], command: Sequence[str], file: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
@@ -16,16 +17,19 @@ from frame_metrics.accessor import IRM
 from frame_metrics.command import mixed_systems, reading, writing
 from frame_metrics.command.before import Before
 from frame_metrics.command.call import OF_DOCS, OF_FILES, OF_RANKS, CommandLine
-from frame_metrics.command.commands import OF_JUDGE
+from frame_metrics.command.commands import OF_JUDGE, options_of
 from frame_metrics.command.files import File
 from frame_metrics.command.gate_options import SAVED
 from frame_metrics.command.ids import as_texts, matching
 from frame_metrics.command.periods import in_periods
 from frame_metrics.command.saved import SavedFile
+from frame_metrics.command.texts import say
 from frame_metrics.measuring.baseline import THIS
+from frame_metrics.plan.declared import refused_by
 from frame_metrics.roles.columns import ROLES
 
 MOST_BYTES = 4_000_000  # of files that are read only to see whether a call would run
+OF_QUERIES = ("per-query", "explain", "to-judge")  # commands that print no means
 SLOW = ("to-judge", "summary", "report")  # commands whose calls are not computed for that
 
 
@@ -74,18 +78,31 @@ class Frames:
         """Raise if lists mix systems; they are looked for once, before anything is computed of them."""
         if self.only_checked:
             self.irm._plan  # noqa: B018  # which raises for columns that are missing
-            self._end_if_large()
+            self.end_if_large()
         if not self.looked_at and self.call.name not in mixed_systems.WITHOUT and not self.call.no_system:
             mixed_systems.refuse_mixed_systems(self.log, self.irm._plan.columns)
             several = self.log_input.files if len(self.call.arguments[0]) > 1 else []
             mixed_systems.refuse_same_keys(several, self.irm._plan.columns)
+            self._note_one_log()
             if not self.call.no_rank:
                 mixed_systems.refuse_repeated_places(self.log, self.irm._plan.columns)
         self.looked_at = True
         if self.only_checked and self.call.name in SLOW:
             self._try()
 
-    def _end_if_large(self) -> None:
+    def _note_one_log(self) -> None:
+        """Say that several files are read as one log, if each could be an arm."""
+        call, names = self.call, self.call.arguments[0]
+        has_arms = call.name not in OF_QUERIES and "arm" not in refused_by(call.name.replace("-", "_"))
+        if len(names) < 2 or {"system", "arm"} & {*call.roles} or not has_arms:
+            return
+        first = f" --baseline {shlex.quote(reading.file_names(names)[0])}" * ("baseline" in options_of(call.name))
+        say(
+            f"{len(names)} files are read as one log: --arm file{first} measures each by itself, and --no-system says "
+            "that one log is meant"
+        )
+
+    def end_if_large(self) -> None:
         """End the check of a call before large files are read."""
         names = [one for files in (self.call.arguments[0], self.call.set_options.get("qrels", [])) for one in files]
         if sum(os.path.getsize(one) if os.path.isfile(one) else MOST_BYTES for one in names) >= MOST_BYTES:

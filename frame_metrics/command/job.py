@@ -14,10 +14,13 @@ from frame_metrics.command.commands import options_of
 from frame_metrics.command.frames import Frames, WouldRunError
 from frame_metrics.command.front import FAILED, OK, PROGRAM, UNDECIDED, quiet_pipe
 from frame_metrics.command.judgment_notes import note_on_judgments, note_on_systems
+from frame_metrics.command.mixed_systems import refuse_places
+from frame_metrics.command.reading import each
 from frame_metrics.command.report_files import check_report, write_report
 from frame_metrics.command.results import evaluated_with_gates, result_of
 from frame_metrics.command.single_rows import refuse_single_rows
 from frame_metrics.command.texts import in_words, on_github, say, say_at_terminal
+from frame_metrics.command.trec_rows import rows_of_trec
 from frame_metrics.command.ways_out import errors_with_ways_out
 from frame_metrics.errors import FrameMetricsError
 
@@ -53,7 +56,11 @@ class Job:
             self.call.check()
             if self.call.name == "report":
                 check_report(self._frames)
-            elif self.call.name not in ("convert", "metrics"):
+            elif self.call.name == "convert":
+                self._frames.end_if_large()
+                for form in self.call.outputs.values():
+                    self._rows_of(form)
+            elif self.call.name != "metrics":
                 result_of(self._frames)
 
     def _verb(self) -> int:
@@ -101,19 +108,34 @@ class Job:
     def _convert(self) -> int:
         """Write the frame that was read; if the format allows it, the frame is never in memory as a whole."""
         formulas = self.call.set_options.get("formulas", "keep")
-        roles = {role: str(self.call.roles.get(role, role)) for role in ("query", "doc", "score", "grade")}
         run = self.call.set_options.get("run_name") or "run"
-        log, check = self._frames.log, self._frames.check_unchanged
+        check = self._frames.check_unchanged
         for name, form in self.call.outputs.items():
             if name is not None:
+                log, roles = self._rows_of(form)
                 writing.convert(log, name, form, formulas, roles, run, check)
                 say_at_terminal(f"the rows are in {name}")
                 continue
-            frame = log.collect()
+            frame = self._frames.log.collect()
             check()
             with quiet_pipe():
                 writing.print_frame(frame, form, writing.Look(formulas))
         return OK
+
+    def _rows_of(self, form: str) -> tuple[pl.LazyFrame, dict[str, str]]:
+        """Return the rows that a file has, and the columns that one of TREC needs; raise for lists of several searches.
+
+        In these the rows of each search would be one list.
+        """
+        frames, given = self._frames, self.call.roles
+        roles = {role: str(given.get(role, role)) for role in ("doc", "score", "grade")}
+        if form not in writing.TREC:
+            return frames.log, roles
+        if form == "run" and not self.call.no_rank:
+            columns, run = frames.irm._plan.columns, self.call.set_options.get("run_name") or "run"
+            refuse_places(frames.log, columns.query and [*columns.query, run], {*columns.needed} - {columns.rank})
+        rows, query = rows_of_trec(frames.log, each(given.get("query", "query")), roles["doc"])
+        return rows, roles | {"query": query}
 
     def _write(self, result: pl.DataFrame, digits: int | None) -> None:
         options = self.call.set_options

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import polars as pl
 
@@ -44,14 +44,19 @@ def refuse_repeated_places(log: pl.LazyFrame, columns: Columns) -> None:
 
     The same query was then asked several times, and its lists would be made one, in the order of scores.
     """
-    if not columns.query or columns.rank or columns.team or columns.unfolds:
-        return
+    if not (columns.rank or columns.team or columns.unfolds):
+        refuse_places(log, columns.query and columns.keys, columns.needed)
+
+
+def refuse_places(log: pl.LazyFrame, keys: Sequence[str], taken: Collection[str]) -> None:
+    """Raise as above, for rankings by their keys, if there are any; ``taken``: columns that are no places."""
     types = log.collect_schema()
-    others = [one for one in types if types[one].is_integer() and one not in columns.needed]
-    rows = log.group_by([key for key in columns.keys if key in types])
-    each = rows.agg(_has_places(one, named=one.lower() in CALLED_RANK).alias(one) for one in others)
-    if not others:
+    others = [one for one in types if types[one].is_integer() and one not in taken]
+    keys = [key for key in keys if key in types]
+    if not others or not keys:
         return
+    rows = log.group_by(keys)
+    each = rows.agg(_has_places(one, named=one.lower() in CALLED_RANK).alias(one) for one in others)
     found = each.select(of=pl.len(), n=pl.struct(pl.col(others).sum())).collect(engine="streaming")
     for name in others:
         n, of = found["n"].struct[name].item(), found["of"].item()

@@ -82,6 +82,7 @@ def _against_before(
     of_queries = bool(frames.irm._plan.columns.query)
     limited = before.is_log and drop is not None and of_queries
     if not limited and (before.is_log or not before.saved.has_means):
+        _check_average(frames, options.get("average"), of_queries=of_queries)
         return _against_saved(frames, metrics, margin, result)
     saved = before.means(_of_means(options)) if limited else before.saved
     with saved.errors_name_file():
@@ -89,6 +90,18 @@ def _against_before(
         if "saved_system" in frames.call.set_options:  # with which every system is compared
             means = _of_each(means, str(saved.column), result)
         return list(gates.dropped_means(result, means, drop))
+
+
+def _check_average(frames: Frames, average: Any, *, of_queries: bool) -> None:
+    """Raise if averages are asked for that a comparison with what was before does not make."""
+    compared = "weighted" if of_queries and frames.irm._plan.columns.weight else "macro"
+    if average is None or compared in each(average):
+        return
+    worse = bool(frames.call.set_options.get("fail_if_worse_than"))
+    gate = "--fail-if-worse-than" if worse else "--not-worse-than"
+    limit = ", or pass --max-drop with the greatest loss of it and the log of before" * (of_queries and worse)
+    problem = f"{gate} compares the {compared} mean, and not --average {' '.join(each(average))}"
+    raise BadValueError(f"{problem}; leave out --average{limit}").offering({"average=": []})
 
 
 def _of_each(means: pl.DataFrame, system: str, result: pl.DataFrame) -> pl.DataFrame:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 
 from frame_metrics.command.columns_there import columns_in
-from frame_metrics.command.filtered import is_filter, underscored, with_space
+from frame_metrics.command.filtered import is_filter
 from frame_metrics.command.front import PROGRAM
 from frame_metrics.command.other_options import RETIRED
-from frame_metrics.command.our_flags import first_file, values_of
+from frame_metrics.command.our_flags import first_file, values_of, with_before
 from frame_metrics.errors import listed
 from frame_metrics.roles.columns import ROLES
 
@@ -31,6 +31,7 @@ def in_trec(arguments: Sequence[str]) -> str:
         return ""
     there = [*columns_in(file)]
     columns = {role: values.get(f"--{role}") or _column_of(role, there) for role in OF_TREC}
+    queries = [one for one, flag in with_before(arguments) if flag == "--query"][:-1]  # and the last in columns
     names = [next((values[f"--{one}{end}"] for end in ENDS if f"--{one}{end}" in values), "") for one in TREC]
     run, qrels = names[0] or given * (asked != "qrels"), names[1] or given * (asked == "qrels")
     stem = os.path.basename(run).partition(".")[0].replace("run", "")  # a column may be called run
@@ -39,7 +40,8 @@ def in_trec(arguments: Sequence[str]) -> str:
     commands, missing = list[list[str]](), dict[str, str]()
     for to, ending, role, further in (one for one in lines if one[0]):
         its = ("query", "doc", role)
-        flags = [word for one in its if columns[one] not in ("", one) for word in (f"--{one}", columns[one])]
+        flags = [word for one in queries for word in ("--query", one)]
+        flags += [word for one in its if columns[one] not in ("", one) for word in (f"--{one}", columns[one])]
         commands.append([PROGRAM, "convert", file, "-o", os.path.splitext(to)[0] + ending, *flags, *further])
         missing |= {one: f"--{one}" for one in its if there and not columns[one]}
     problem = f"--to {asked}: runs and judgments of TREC are written to files that end with .run and .qrels"
@@ -47,22 +49,12 @@ def in_trec(arguments: Sequence[str]) -> str:
     known |= {f"--{role}" for role in OF_TREC}
     others = [flag for flag in values if flag.startswith("-") and flag not in known]
     told = [f"there is no option {flag}; {RETIRED[flag[2:]].text}" for flag in others if flag[2:] in RETIRED]
-    ids = [columns[one] for one in ("query", "doc") if columns[one] in there]
-    spaced = with_space(file, ids)
-    told += _of_ids(there, missing, spaced)
-    if missing or not all(is_filter(one, values[one]) for one in others) or (spaced and others):
-        commands = []
-    written = (underscored(one, file, spaced) if spaced else shlex.join(one) for one in commands)
-    return "\n".join([problem, *told, *filter(None, written)])
-
-
-def _of_ids(there: Sequence[str], missing: Mapping[str, str], spaced: Sequence[str]) -> Iterator[str]:
-    """Yield what keeps rows out of a file of TREC: roles without a column, by role their flags, and ids with spaces."""
     if missing:
         ways = " and ".join(missing.values())
-        yield f"{listed(there)}: none is called as the {' or the '.join(missing)}; name it with {ways}"
-    if spaced:
-        yield f"{listed(spaced)} has ids with white space, which a file of TREC cannot hold; write _ for each space"
+        told.append(f"{listed(there)}: none is called as the {' or the '.join(missing)}; name it with {ways}")
+    if missing or not all(is_filter(one, values[one]) for one in others):
+        commands = []
+    return "\n".join([problem, *told, *map(shlex.join, commands)])
 
 
 def _column_of(role: str, there: Sequence[str]) -> str:

@@ -23,7 +23,7 @@ import frame_metrics
 from command_line import NAMES, error, log, named, out, read, write
 from frame_metrics import IRM
 from frame_metrics.command import main
-from helpers import Terminal, made_log
+from helpers import Terminal, called, made_log
 
 pytestmark = pytest.mark.usefixtures("alone")
 ROLES = ["--query", "qid", "--score", "bm25", "--grade", "rating"]
@@ -81,7 +81,25 @@ def test_several_files(capsys: pytest.CaptureFixture[str]) -> None:
         write(log().filter(device=device), f"{device}.parquet")
     flags = ["evaluate", *ROLES, "-i", "mobile.parquet", "-i", "desktop.parquet", *METRICS]
     for arguments in (["evaluate", "mobile.parquet", "desktop.parquet", *METRICS, *ROLES], flags):
-        assert_frame_equal(read(out(capsys, *arguments)), evaluated(), check_row_order=False)
+        assert_frame_equal(read(out(capsys, *arguments, "--no-system")), evaluated(), check_row_order=False)
+
+
+@pytest.mark.parametrize(
+    ("command", "flags"), [("evaluate", ""), ("summary", " --baseline w1"), ("report", " --baseline w1")]
+)
+def test_several_files_that_are_one_log_are_said(command: str, flags: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """A remark names the flags by which each is an arm, unless it is said that they are one."""
+    for name, device in (("w1", "mobile"), ("w2", "desktop")):
+        write(named().filter(device=device), f"{name}.csv")
+    asked = [command, "w1.csv", "w2.csv", "rr", *(["-o", "page.md"] if command == "report" else [])]
+    code, _, (told,) = called(capsys, *asked)
+    assert code == 0
+    assert told == (
+        f"frame-metrics: 2 files are read as one log: --arm file{flags} measures each by itself, and --no-system says "
+        "that one log is meant"
+    )
+    for more in (["--no-system"], f"--arm file{flags}".split()):
+        assert called(capsys, *asked, *more)[::2] == (0, [])
 
 
 def test_names_with_signs_of_patterns(capsys: pytest.CaptureFixture[str]) -> None:
@@ -118,7 +136,7 @@ def test_keys_in_text_files(capsys: pytest.CaptureFixture[str]) -> None:
     write(both[2:], "b.csv")
     said = "group,metric,k,average,value,n,n_undefined\n01,rr,,macro,1.0,1,0\n1,rr,,macro,0.5,1,0\n"
     for files in (["log.csv"], ["a.csv", "b.csv"], ["b.csv", "a.csv"]):
-        assert out(capsys, "evaluate", *files, "rr", "--by", "group") == said
+        assert out(capsys, "evaluate", *files, "rr", "--by", "group", "--no-system") == said
     assert json.loads(out(capsys, "evaluate", "b.csv", "rr", "--by", "group", "--to", "json"))[0]["group"] == 1
     write(both[3:].with_columns(doc=pl.lit("x")).drop("score").with_columns(grade=1), "judged.csv")  # only numbers
     write(both.with_columns(doc=pl.lit("x")), "log.csv")
@@ -1043,9 +1061,9 @@ def test_files_with_the_same_documents_are_not_one_frame_in_silence(capsys: pyte
     assert read(out(capsys, *call, "--no-system"))["value"].to_list() == [0.5]
     assert "documents that have several rows,warning,1," in out(capsys, "audit", *call[1:3], "--doc", "doc")
     write(later.with_columns(doc=pl.Series(["3", "4"])), "new.csv")
-    assert read(out(capsys, *call))["value"].to_list() == [0.5]
+    assert called(capsys, *call)[0] == 0
     write(later.with_columns(day=pl.lit("tu")), "new.csv")
-    assert read(out(capsys, *call, "--by", "day"))["value"].to_list() == [1, 0]
+    assert read(out(capsys, *call, "--by", "day", "--no-system"))["value"].to_list() == [1, 0]
 
 
 def test_columns_of_which_several_may_be_meant_are_one_error(capsys: pytest.CaptureFixture[str]) -> None:

@@ -203,3 +203,19 @@ def test_files_of_one_query_beside_separate_judgments_are_not_one_log(capsys: Ca
     pl.read_csv("old_unjudged.csv").drop("side").write_csv("one.csv")
     said = called(capsys, "evaluate", "one.csv", "other.csv", "rr", "--qrels", "judged.csv")[2]
     assert "queries are in several files" in said[0]
+    (told,) = called(capsys, "change", "old.csv", "new.csv", "rr", "--saved", "saved.csv")[2]
+    assert "--saved saved.csv: it is one more period than the two of change; name two files alone" in told
+
+
+@pytest.mark.parametrize(
+    "gate", [["--fail-if-worse-than", "old.csv"], ["--not-worse-than", "old.csv", "--margin", "0.9"]]
+)
+def test_a_gate_refuses_averages_that_it_does_not_compare(gate: list[str], capsys: Captured) -> None:
+    """A comparison is of means; a limit of the log of before takes the average that is printed."""
+    asked = ["evaluate", "new.csv", "rr", *gate]
+    code, _, (told, line) = called(capsys, *asked, "--average", "median")
+    assert (code, f"{gate[0]} compares the macro mean, and not --average median; leave out" in told) == (2, True)
+    assert line == f"  | {' '.join(['frame-metrics', *asked])}"
+    assert called(capsys, *asked, "--average", "median", "--average", "macro")[0] != 2
+    limit = ["--fail-if-worse-than", "old.csv", "--max-drop", "1", "--average", "median"]
+    assert called(capsys, "evaluate", "new.csv", "rr", *limit)[0] == 0

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import shlex
+from pathlib import Path
+
 import polars as pl
 import pytest
 
 from helpers import called
 
+SPACES = "has white space in its ids, which a file of TREC cannot hold: each is written as _"
+COLUMNS = ["--query", "term", "--doc", "sku", "--score", "bm25"]
 Captured = pytest.CaptureFixture[str]
 
 
@@ -47,3 +52,40 @@ def test_other_numbers_are_no_places(values: list[int], capsys: Captured) -> Non
     log = pl.read_csv("log.csv").with_columns(slot=pl.Series(values * 6))
     log.write_csv("log.csv")
     assert called(capsys, "evaluate", "log.csv", "precision@1", "--query", "term", "--score", "bm25")[0] == 0
+
+
+def test_a_run_has_one_list_for_each_search(capsys: Captured) -> None:
+    """Searches of several days are refused as in other commands, and the line writes them apart."""
+    asked = [
+        "convert",
+        "log.csv",
+        "-o",
+        "my.run",
+        "--query",
+        "term",
+        "--doc",
+        "sku",
+        "--score",
+        "bm25",
+        "--run-name",
+        "my",
+    ]
+    code, _, (told, line) = called(capsys, *asked)
+    assert (code, "'slot': 6 of 6 queries have their first place several times" in told) == (2, True)
+    code, _, said = called(capsys, *shlex.split(line)[2:])
+    assert (code, said) == (0, [f"frame-metrics: 'term_search_date' {SPACES}"])
+    assert Path("my.run").read_text().startswith("term_0_2026-06-01 Q0 d11 1 -1.0 my\n")
+    assert called(capsys, *asked, "--no-rank")[0] == 0
+    assert len({row.split()[0] for row in Path("my.run").read_text().splitlines()}) == 6
+    code, _, (told, *_) = called(capsys, *asked, "--rank", "slot")
+    assert (code, "convert reads no ranks; leave out --rank" in told) == (2, True)
+
+
+def test_columns_of_queries_that_would_be_one_are_refused(capsys: Captured) -> None:
+    """Two values joined by _ may be those of another query."""
+    rows = {"a": ["x_y", "x"], "b": ["z", "y_z"], "doc": ["d", "e"], "score": [1.0, 2.0]}
+    pl.DataFrame(rows).write_csv("odd.csv")
+    code, _, (told,) = called(
+        capsys, *["convert", "odd.csv", "-o", "my.run", "--query", "a", "--query", "b", "--run-name", "my"]
+    )
+    assert (code, "two queries would be one, with _ between the columns" in told) == (2, True)
