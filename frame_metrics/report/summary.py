@@ -158,7 +158,8 @@ class SummarySentences(SentenceWriter):
             of = "lists" if self.content.asked[0][1].off_policy else "relevant results"
             yield self._sentence("weighted", {}, system=self.best, value=effective, of=of)
         if self._weighs():
-            yield self._sentence("weights", self.best_row, system=self.best, value=effective, of=self.content.weighted)
+            row = {**self.best_row, "ci_low": None, "ci_high": None}  # the interval is that of the metric
+            yield self._sentence("weights", row, system=self.best, value=effective, of=self.content.weighted)
 
     def tests(self, sentences: Sequence[Figures]) -> Iterator[Figures]:
         """Yield how often sentences that rest on tests are wrong, one and any of them, if there are several."""
