@@ -2,213 +2,306 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import Any, TypeVar
 
 from frame_metrics.measuring.split import MISMATCH_P
 from frame_metrics.metrics.saved_names import metric_of
-from frame_metrics.report.cells import ALPHA, EQUAL, number_text, plain_text, sign_of
+from frame_metrics.report.cells import ALPHA, EQUAL, counted, number_text, plain_text, sign_of
+from frame_metrics.report.sentences import ANSWER, NEXT, WHEN, WHERE, Sentence, column, declared
 from frame_metrics.report.words import (
     LONGEST_NAME,
     at_text,
-    counted_of,
     level_text,
     name_of,
     no_more,
     p_words,
     percent,
     range_of,
-    share_rows_text,
+    share_text,
     signed_text,
 )
 from frame_metrics.verbs.compare.margins import loss_left, unknown_why
 
-if TYPE_CHECKING:
-    from frame_metrics.report.sentences import Figures
+Own = TypeVar("Own", bound="OfPair")
 
 
-def _difference_text(figures: Figures) -> str:
-    """Return a difference as text, the least that can be claimed, and its interval, with the same near end.
+@declared()
+class OfPair(Sentence):
+    """A sentence about the difference of two systems or arms: a row of a comparison."""
 
-    Differences that are all equal have no interval.
-    """
-    ends, least = [signed_text(end) for end in (figures.ci_low, figures.ci_high)], _claimed_at_least(figures)
-    if least:
-        ends[least.startswith("-")] = least
-    claim = f", at least {f'{least[1:]} less' if least.startswith('-') else least}" if least else ""
-    interval = "" if figures.ci_low is None else f", {percent(figures.level)} interval {' to '.join(ends)}"
-    return f"{signed_text(figures.difference)}{claim}{interval}"
+    baseline: Any = None
+    value: float | None = None
+    baseline_value: float | None = None
+    difference: float | None = None
+    ci_low: float | None = None
+    ci_high: float | None = None
+    level: float | None = None  # of the interval
+    p_adjusted: float | None = None
+    correction: str | None = None
+    n_tests: int | None = None  # the number of tests for which ``p_adjusted`` is corrected
+    wins: int | None = None
+    losses: int | None = None
+    n: int | None = None  # queries or rows, of arms those of the system and of the baseline; then units of these
+    baseline_n: int | None = None
+    n_units: int | None = None
+    baseline_n_units: int | None = None
+    # How many rows of each side the metric is a share of; None where it is one of all, or no share.
+    share_rows: tuple[int | None, ...] = ()
+    mde: float | None = None
+    p_not_worse: float | None = None
 
+    @property
+    def is_significant(self) -> bool:
+        """True if the test shows a difference; the interval comes from other draws, and may disagree near .05."""
+        return bool(self.p_adjusted is not None and self.difference and self.p_adjusted < ALPHA)
 
-def difference(figures: Figures) -> str:
-    """Return the sentence of a difference: who beats whom, or why neither is known to be better."""
-    alone = figures.ci_low is None and figures.n == 1  # no interval, and a p-value of 1
-    if alone or figures.p_adjusted is None or figures.difference is None:
-        return _untested(figures)
-    if figures.wins == figures.losses == 0:
-        pair, at = f"{name_of(figures.system)} and {name_of(figures.baseline)}", at_text(figures)
-        same = f"{figures.metric}{at} in each of {counted_of(figures)}: {number_text(figures.value)}"
-        return f"{pair} have the same {same}."
-    return _significant(figures) if figures.is_significant else _not_significant(figures)
+    @property
+    def gap(self) -> float:
+        """The difference, 0 if it is not known."""
+        return self.difference or 0.0
 
+    def swapped(self: Own) -> Own:
+        """Return the same difference, with the system and the baseline exchanged."""
+        sizes: dict[str, Any] = {}
+        if self.baseline_n is not None:  # each arm has its own numbers
+            sizes = {"n": self.baseline_n, "n_units": self.baseline_n_units}
+            sizes |= {"baseline_n": self.n, "baseline_n_units": self.n_units}
+        return replace(
+            self,
+            **sizes,
+            difference=_minus(self.difference),
+            share_rows=self.share_rows[::-1],
+            system=self.baseline,
+            baseline=self.system,
+            value=self.baseline_value,
+            baseline_value=self.value,
+            ci_low=_minus(self.ci_high),
+            ci_high=_minus(self.ci_low),
+            wins=self.losses,
+            losses=self.wins,
+        )
 
-def _values(figures: Figures) -> str:
-    """Return both values as text, the first against that of the baseline."""
-    if figures.value is None:  # of people and a machine: the pair has other means than each system by itself
-        return f"difference in {figures.metric}"
-    of = f"{figures.metric} {number_text(figures.value)} against {number_text(figures.baseline_value)}"
-    return of if figures.adjusted is None else f"{of}, adjusted by {plain_text(figures.adjusted, LONGEST_NAME)}"
+    @property
+    def _names(self) -> tuple[str, str]:
+        return name_of(self.system), name_of(self.baseline)
 
+    @property
+    def _difference_text(self) -> str:
+        """The difference as text, the least that can be claimed, and its interval, with the same near end.
 
-def _tested(figures: Figures) -> str:
-    return f"; {p_words(figures.p_adjusted)}{_after(figures)}"
+        Differences that are all equal have no interval.
+        """
+        ends, least = [signed_text(end) for end in (self.ci_low, self.ci_high)], self._claimed_at_least
+        if least:
+            ends[least.startswith("-")] = least
+        claim = f", at least {f'{least[1:]} less' if least.startswith('-') else least}" if least else ""
+        interval = "" if self.ci_low is None else f", {percent(self.level)} interval {' to '.join(ends)}"
+        return f"{signed_text(self.difference)}{claim}{interval}"
 
+    @property
+    def _claimed_at_least(self) -> str:
+        """The least difference that can be claimed, "" for none: the near end of an interval at the level of p."""
+        near = self.ci_low if self.gap > 0 else self.ci_high
+        sure = self.is_significant and self._is_of_p
+        return no_more(near) if sure and near is not None and near * self.gap > 0 else ""
 
-def _after(figures: Figures) -> str:
-    """Return words for the correction of a p-value, "" for none."""
-    several = "several" if figures.n_tests is None else f"{figures.n_tests:,}"
-    return f", corrected for {several} comparisons" if figures.correction else ""
+    @property
+    def _is_of_p(self) -> bool:
+        """True if the interval is at the level of p: of 95 % or more, of one pair or of all pairs together."""
+        return self.correction in (None, "max_t") and (self.level or 0) >= 1 - ALPHA - EQUAL
 
+    @property
+    def _tested(self) -> str:
+        return f"; {p_words(self.p_adjusted)}{self._after}"
 
-def _as_planned(figures: Figures) -> str:
-    return (
-        ""
-        if figures.split_p_value is None or figures.split_p_value >= MISMATCH_P
-        else ", but units were not assigned as planned"
-    )
-
-
-def _as_judged(figures: Figures) -> str:
-    return ", but judging what is unjudged could turn it" if figures.can_turn else ""
-
-
-def _not_significant(figures: Figures) -> str:
-    """Return the sentence of two systems that cannot be told apart: which difference would show, or why none can."""
-    name, base, at = name_of(figures.system), name_of(figures.baseline), at_text(figures)
-    if figures.few_units_text is not None:
-        floor = f"with {figures.few_units_text} no p can be below {figures.p_floor:.3g}{_after(figures)}"
-        floor = f"{floor}: so few cannot show any difference{_as_planned(figures)}"
-        return f"{name} and {base}{at}: {_values(figures)} ({_difference_text(figures)}); {floor}."
-    shows = ""
-    if (figures.ci_low or 0) > 0 or (figures.ci_high or 0) < 0:
-        shows = _tested(figures)  # only the interval shows a difference, as when many pairs are tested
-    elif figures.mde:
-        above = f"only differences above about {number_text(figures.mde)} are likely to show{_of_tests(figures)}"
-        shows = f"; with {counted_of(figures)}, {above}"
-    shows += _as_planned(figures)
-    return f"{name} and {base} cannot be told apart{at}: {_values(figures)} ({_difference_text(figures)}){shows}."
-
-
-def _of_tests(figures: Figures) -> str:
-    """Return words for the tests that ``mde`` is of, if they are others than that of the sentence."""
-    # mde of other tests has no correction
-    single = "" if figures.correction in (None, "max_t") else " in a test of this pair alone"
-    return f"{single}{level_text(figures)}"
-
-
-def _significant(figures: Figures) -> str:
-    """Return the sentence of a significant difference."""
-    gap, base = figures.difference or 0.0, figures.baseline_value
-    sign = 0 if figures.are_periods else sign_of(figures.metric) * gap  # periods do not win
-    verb = "beats" if sign > 0 else "loses to" if sign < 0 else "is above" if gap > 0 else "is below"
-    by = f"; {gap / abs(base):+.0%}".replace("%", " %") if base else ""
-    if sign_of(figures.metric) and figures.wins is not None and figures.losses is not None:
-        of, over = counted_of(figures), share_rows_text(figures)
-        worse = f" and worse in {figures.losses:,}"
-        most = f", better in {figures.wins:,}{f'{worse}, over' if over else ' of'} {of}{'' if over else worse}"
-    else:
-        most = f", over {counted_of(figures)}"
-    where = f"For {figures.segment}, " if figures.segment else "As judged so far, " if figures.can_turn else ""
-    pair = f"{where}{name_of(figures.system)} {verb} {name_of(figures.baseline)}"
-    sure = f"{_tested(figures)}{_as_planned(figures)}{_as_judged(figures)}"
-    return f"{pair}{at_text(figures)}: {_values(figures)} ({_difference_text(figures)}{by}){most}{sure}."
-
-
-def _claimed_at_least(figures: Figures) -> str:
-    """Return the least difference that can be claimed, "" for none: the near end of an interval at the level of p.
-
-    That is an interval of 95 % or more that is of one pair, or of all pairs together.
-    """
-    near = figures.ci_low if (figures.difference or 0) > 0 else figures.ci_high
-    sure = (
-        figures.is_significant and figures.correction in (None, "max_t") and (figures.level or 0) >= 1 - ALPHA - EQUAL
-    )
-    if not sure or near is None or near * (figures.difference or 0) <= 0:
-        return ""
-    return no_more(near)
+    @property
+    def _after(self) -> str:
+        """Words for the correction of a p-value, "" for none."""
+        several = "several" if self.n_tests is None else f"{self.n_tests:,}"
+        return f", corrected for {several} comparisons" if self.correction else ""
 
 
-def highest(figures: Figures) -> str:
-    """Return the sentence of the highest and the lowest of several systems, where it is not known what is better."""
-    metric, of = f"{figures.metric}{at_text(figures)}", f"{figures.baseline_n_units:,} {figures.unit}"
-    adjusted = "" if figures.adjusted is None else f" (differences are adjusted by {figures.adjusted})"
-    value = number_text(figures.value)
-    return f"{name_of(figures.system)} has the highest {metric} of {of}, {value}{figures.of}{adjusted}."
+def _minus(number: float | None) -> float | None:
+    return None if number is None else 0.0 - number
 
 
-def sentence_of_margin(figures: Figures) -> str:
-    """Return the sentence of a difference that is compared with a margin: which loss is excluded, or is not."""
-    if figures.margin is None or figures.difference is None:
-        return ""
-    margin, name, base = f"{figures.margin:g}", name_of(figures.system), name_of(figures.baseline)
-    known = f"{name} is not worse than {base} by more than {margin} in {figures.metric}"
-    sure = f" ({p_words(figures.p_not_worse)})"
-    if figures.p_not_worse is None:
-        return f"Whether {known} cannot be told: {unknown_why(vars(figures))}."
-    if figures.p_not_worse < ALPHA:
-        return f"{known}{sure}."
-    if lost(figures):
-        ends = f"the difference is {range_of(figures, signed=True)}{level_text(figures)}"
-        return f"{name} is worse than {base} by more than {margin} in {figures.metric}: {ends}."
-    loss = number_text(loss_left(vars(figures), metric_of(figures.metric), figures.margin))
-    return f"It is not shown that {known}{sure}: a loss of up to {loss} is not excluded{level_text(figures)}."
+@declared(kind="difference")
+class Difference(OfPair):
+    """Who beats whom, or why neither is known to be better."""
+
+    segment: str | None = column("of", default=None)  # as "column = value"; None for all together
+    segment_in_words: str = ""
+    unit: str  # the word for queries or rows, and those for units of these, as "by", "users"
+    clusters: tuple[str, str] = ("of", "clusters")
+    threshold: float | None = None  # the caller's, for metrics of decisions
+    adjusted: str | None = None  # the columns by which means of arms are adjusted
+    split_p_value: float | None = None  # the p-value of the split of units between arms; None where no shares are known
+    p_floor: float | None = None  # the least p-value that so few units can have, if it is not below 0.05
+    few_units_text: str | None = None  # words for these units
+    are_periods: bool = False  # whether both are periods, which do not win
+    can_turn: bool | None = None  # whether judgments of unjudged results could put the other system ahead, if known
+
+    @property
+    def place(self) -> int | None:
+        return WHERE if self.segment else ANSWER
+
+    @property
+    def claims(self) -> bool:
+        return self.is_significant or bool(self.more)
+
+    def words(self) -> str:
+        alone = self.ci_low is None and self.n == 1  # no interval, and a p-value of 1
+        if alone or self.p_adjusted is None or self.difference is None:
+            return self._untested
+        if self.wins == self.losses == 0:
+            same = f"{self.metric}{at_text(self.threshold)} in each of {self._counted}: {number_text(self.value)}"
+            return f"{' and '.join(self._names)} have the same {same}."
+        return self._significant if self.is_significant else self._not_significant
+
+    @property
+    def _counted(self) -> str:
+        """Words for the number of queries or rows behind the difference; of a share of some rows also for these."""
+        some = share_text(self.share_rows, one_if_equal=self.baseline_n is None)
+        if self.baseline_n is None:
+            return f"{some}{counted(self.n or 0, self.unit)}"
+        numbers = (self.n_units, self.baseline_n_units)
+        many = None not in numbers and numbers != (self.n, self.baseline_n)
+        before, units = self.clusters
+        of = f" {before} {self.n_units:,} and {self.baseline_n_units:,} {units}" if many else ""
+        return f"{some}{self.n:,} and {self.baseline_n:,} {self.unit}{of}"
+
+    @property
+    def _values(self) -> str:
+        """Both values as text, the first against that of the baseline."""
+        if self.value is None:  # of people and a machine: the pair has other means than each system by itself
+            return f"difference in {self.metric}"
+        of = f"{self.metric} {number_text(self.value)} against {number_text(self.baseline_value)}"
+        return of if self.adjusted is None else f"{of}, adjusted by {plain_text(self.adjusted, LONGEST_NAME)}"
+
+    @property
+    def _as_planned(self) -> str:
+        planned = self.split_p_value is None or self.split_p_value >= MISMATCH_P
+        return "" if planned else ", but units were not assigned as planned"
+
+    @property
+    def _significant(self) -> str:
+        """The sentence of a significant difference."""
+        (name, base), gap, other = self._names, self.gap, self.baseline_value
+        sign = 0 if self.are_periods else sign_of(self.metric) * gap
+        verb = "beats" if sign > 0 else "loses to" if sign < 0 else "is above" if gap > 0 else "is below"
+        by = f"; {gap / abs(other):+.0%}".replace("%", " %") if other else ""
+        where = f"For {self.segment_in_words}, " if self.segment_in_words else ""
+        where = where or ("As judged so far, " if self.can_turn else "")
+        turned = ", but judging what is unjudged could turn it" if self.can_turn else ""
+        pair = f"{where}{name} {verb} {base}{at_text(self.threshold)}: {self._values} ({self._difference_text}{by})"
+        return f"{pair}{self._better_in}{self._tested}{self._as_planned}{turned}."
+
+    @property
+    def _better_in(self) -> str:
+        """Words for how many queries are better, and worse; of a metric without a direction, for how many there are."""
+        if not sign_of(self.metric) or self.wins is None or self.losses is None:
+            return f", over {self._counted}"
+        better, worse = f", better in {self.wins:,}", f" and worse in {self.losses:,}"
+        of_some = bool(share_text(self.share_rows))
+        return f"{better}{worse}, over {self._counted}" if of_some else f"{better} of {self._counted}{worse}"
+
+    @property
+    def _not_significant(self) -> str:
+        """The sentence of two systems that cannot be told apart: which difference would show, or why none can."""
+        (name, base), at = self._names, at_text(self.threshold)
+        if self.few_units_text is not None:
+            floor = f"with {self.few_units_text} no p can be below {self.p_floor:.3g}{self._after}"
+            floor = f"{floor}: so few cannot show any difference{self._as_planned}"
+            return f"{name} and {base}{at}: {self._values} ({self._difference_text}); {floor}."
+        shows = ""
+        if (self.ci_low or 0) > 0 or (self.ci_high or 0) < 0:
+            shows = self._tested  # only the interval shows a difference, as when many pairs are tested
+        elif self.mde:
+            # mde of other tests has no correction
+            alone = "" if self.correction in (None, "max_t") else " in a test of this pair alone"
+            above = f"only differences above about {number_text(self.mde)} are likely to show"
+            shows = f"; with {self._counted}, {above}{alone}{level_text(self.level)}"
+        told = f"cannot be told apart{at}: {self._values} ({self._difference_text})"
+        return f"{name} and {base} {told}{shows}{self._as_planned}."
+
+    @property
+    def _untested(self) -> str:
+        """The sentence of a difference without a test, as of a single query."""
+        name, base = self._names
+        if self.few_units_text is not None and self.p_floor is None:
+            return f"{name} and {base} are not compared: {self.few_units_text}."
+        if self.value is None or self.baseline_value is None:
+            return f"{name} and {base} are not compared: no {self.unit} have {self.metric} on both sides."
+        if self.difference is None and 0 in self.share_rows:
+            return f"{name} and {base} are not compared by {self.metric}: on one side no row counts for it."
+        if self.difference is None:
+            return f"{name} and {base} are not compared by {self.metric}: one side has no row of some class."
+        values = f"{number_text(self.value)} against {number_text(self.baseline_value)} of {base}"
+        over = f"{at_text(self.threshold)}, over {self._counted}"
+        return f"{self.metric} of {name} is {values}{over}: too few to test the difference."
 
 
-def lost(figures: Figures) -> bool:
-    """Return True if the whole interval of a difference, if it is at the level of p, is a loss above the margin."""
-    if figures.margin is None or figures.p_not_worse is None:
-        return False
-    end = figures.ci_high if sign_of(figures.metric) > 0 else figures.ci_low
-    sure = figures.correction in (None, "max_t") and (figures.level or 0) >= 1 - ALPHA - EQUAL
-    return sure and end is not None and -sign_of(figures.metric) * end > figures.margin
+@declared(kind="winner", place=None)
+class Winner(Difference):
+    """The difference of the best two systems, where others are compared with a baseline."""
+
+    baselines: str | None = column("of")  # the named baselines in words, neither of the two; None for saved numbers
+
+    @property
+    def claims(self) -> bool:
+        return self.is_significant
+
+    def words(self) -> str:
+        beside = "The" if self.baselines is None else f"Apart from {self.baselines}, the"
+        return f"{beside} best and the next best: {super().words()}"
 
 
-def reversal(figures: Figures) -> str:
-    """Return the sentence of a difference within segments that has the other sign than that over all."""
-    name, base = name_of(figures.system), name_of(figures.baseline)
-    values = f"{_difference_text(figures)}{_tested(figures)}"
-    within = f"{name} is above {base} in {figures.metric} within segments of {figures.of} ({values})"
-    return f"{within}, although it is below {base} over all: the two have different mixes of {figures.of}."
+@declared(kind="not worse", place=NEXT)  # whether to take it
+class NotWorse(OfPair):
+    """A difference that is compared with a margin: which loss is excluded, or is not."""
+
+    margin: float
+
+    @property
+    def claims(self) -> bool:
+        return (self.p_not_worse is not None and self.p_not_worse < ALPHA) or self.is_lost
+
+    @property
+    def is_lost(self) -> bool:
+        """True if the whole interval of the difference, if it is at the level of p, is a loss above the margin."""
+        end = self.ci_high if sign_of(self.metric) > 0 else self.ci_low
+        known = self.p_not_worse is not None and self._is_of_p and end is not None
+        return known and -sign_of(self.metric) * (end or 0.0) > self.margin
+
+    def words(self) -> str:
+        if self.difference is None:
+            return ""
+        (name, base), margin = self._names, f"{self.margin:g}"
+        known = f"{name} is not worse than {base} by more than {margin} in {self.metric}"
+        sure = f" ({p_words(self.p_not_worse)})"
+        if self.p_not_worse is None:
+            return f"Whether {known} cannot be told: {unknown_why(vars(self))}."
+        if self.p_not_worse < ALPHA:
+            return f"{known}{sure}."
+        if self.is_lost:
+            ends = f"the difference is {range_of(self.ci_low, self.ci_high, signed=True)}{level_text(self.level)}"
+            return f"{name} is worse than {base} by more than {margin} in {self.metric}: {ends}."
+        loss = number_text(loss_left(vars(self), metric_of(str(self.metric)), self.margin))
+        return f"It is not shown that {known}{sure}: a loss of up to {loss} is not excluded{level_text(self.level)}."
 
 
-def _untested(figures: Figures) -> str:
-    """Return the sentence for a difference without a test, as of a single query."""
-    name, base = name_of(figures.system), name_of(figures.baseline)
-    if figures.few_units_text is not None and figures.p_floor is None:
-        return f"{name} and {base} are not compared: {figures.few_units_text}."
-    if figures.value is None or figures.baseline_value is None:
-        return f"{name} and {base} are not compared: no {figures.unit} have {figures.metric} on both sides."
-    if figures.difference is None and 0 in figures.share_rows:
-        return f"{name} and {base} are not compared by {figures.metric}: on one side no row counts for it."
-    if figures.difference is None:
-        return f"{name} and {base} are not compared by {figures.metric}: one side has no row of some class."
-    values = f"{number_text(figures.value)} against {number_text(figures.baseline_value)} of {base}"
-    over = f"{at_text(figures)}, over {counted_of(figures)}"
-    return f"{figures.metric} of {name} is {values}{over}: too few to test the difference."
+@declared(kind="reversal", place=WHEN)
+class Reversal(OfPair):
+    """A difference within segments that has the other sign than that over all."""
 
+    segments: str = column("of")  # the columns of segments
 
-def mix(figures: Figures) -> str:
-    """Return the sentence of a change that is taken apart."""
-    change, by = figures.difference or 0.0, number_text(abs(figures.difference or 0.0))
-    low, high = figures.ci_low or 0.0, figures.ci_high or 0.0
-    name, base = name_of(figures.system), name_of(figures.baseline)
-    own, other = number_text(figures.value), number_text(figures.baseline_value)
-    if low <= 0 <= high or abs(change) <= EQUAL:
-        ends = f"by {signed_text(change)} ({signed_text(low)} to {signed_text(high)})"
-        if figures.are_periods:
-            return f"{figures.metric} hardly moved from {base} to {name}, {ends}: {figures.of}."
-        return f"{figures.metric} of {name} hardly differs from that of {base}, {ends}: {figures.of}."
-    if figures.are_periods:  # its interval is in the answer
-        verb = "rose" if change > 0 else "fell"
-        return f"{figures.metric} {verb} by {by} from {base} to {name} ({other} to {own}): {figures.of}."
-    side = "above" if change > 0 else "below"
-    return f"{name} is {side} {base} by {by} in {figures.metric} ({own} against {other}): {figures.of}."
+    @property
+    def claims(self) -> bool:
+        return self.is_significant
+
+    def words(self) -> str:
+        (name, base), values = self._names, f"{self._difference_text}{self._tested}"
+        within = f"{name} is above {base} in {self.metric} within segments of {self.segments} ({values})"
+        return f"{within}, although it is below {base} over all: the two have different mixes of {self.segments}."

@@ -14,7 +14,8 @@ from frame_metrics.metrics.saved_names import is_known
 from frame_metrics.report.cells import counted, plain_text
 from frame_metrics.report.of_periods import are_times
 from frame_metrics.report.sentence_writer import UNJUDGED, SentenceWriter
-from frame_metrics.report.sentences import Figures
+from frame_metrics.report.sentences import Plain
+from frame_metrics.report.words import capital
 from frame_metrics.verbs.audit.gate import NOTHING
 from frame_metrics.verbs.audit.of_systems import SOME_QUERIES
 
@@ -49,30 +50,34 @@ OF_CELLS = ("segments of few",)  # checks of segments that are no doubt where th
 class AuditSentences(SentenceWriter):
     """Sentences about findings of the audit."""
 
-    def split(self) -> Iterator[Figures]:
+    def split(self) -> Iterator[Plain]:
         """Yield a warning if units are not split between arms as they should be; it comes before any difference.
 
         Of segments in which they are not, the first one is named.
         """
         for message in self.content.audit.filter(pl.col("check") == MISMATCH_CHECK)["message"]:
-            yield self._sentence("split", {}, of=message.partition(";")[0])
+            yield self._split(message.partition(";")[0])
         segments = self.content.audit.filter(pl.col("check") == IN_A_SEGMENT)
         for name, message in segments.select("example", "message").head(1).iter_rows():
             more = len(segments) - 1
             others = f", and so in {more:,} more segment{'' if more == 1 else 's'}" if more else ""
             of = ", ".join(map(plain_text, self.content.by))
-            yield self._sentence("split", {}, of=f"in {of} = {name}, {message.partition(';')[0]}{others}")
+            yield self._split(f"in {of} = {name}, {message.partition(';')[0]}{others}")
+
+    def _split(self, why: str) -> Plain:
+        text = f"No difference can be trusted before it is known why the split is off: {why}"
+        return self._plain("split", why, text=text)
 
     @property
     def split_holds_in_segments(self) -> bool:
         """True if no segment that was looked at has a mismatch: units are split as planned."""
         return IN_A_SEGMENT not in self.content.audit["check"]
 
-    def causes(self) -> Iterator[Figures]:
+    def causes(self) -> Iterator[Plain]:
         """Yield what is written in two ways, from a share of ``SOME_QUERIES`` on, so that figures are too low."""
         for row in self._written.iter_rows(named=True):
-            of = row["message"].partition(" (n counts")[0]
-            yield self._sentence("missing", {}, of=f"{of[0].upper()}{of[1:]}", n=row["n"], share=row["share"])
+            found = capital(row["message"].partition(" (n counts")[0])
+            yield self._plain("missing", found, n=row["n"], share=row["share"])
 
     @cached_property
     def _written(self) -> pl.DataFrame:
@@ -94,35 +99,36 @@ class AuditSentences(SentenceWriter):
         """True if the log has rows of such queries, in another segment."""
         return bool(self._written["check"].is_in(SEGMENTS).any())
 
-    def worse_than_chance(self) -> Iterator[Figures]:
+    def worse_than_chance(self) -> Iterator[Plain]:
         """Yield a note if scores order results worse than chance does, as distances do."""
         for message in self.content.audit.filter(pl.col("check") == WORSE_THAN_CHANCE)["message"]:
-            yield self._sentence("distance", {}, of=message.partition(" (n counts")[0])
+            yield self._plain("distance", of := message.partition(" (n counts")[0], text=capital(of))
 
-    def cut(self) -> Iterator[Figures]:
+    def cut(self) -> Iterator[Plain]:
         """Yield which searches are in several segments, if they are many enough for a warning."""
         cut = self.content.audit.filter(pl.col("check") == CUT, pl.col("severity") == "warning")
         for n, message in cut.select("n", "message").iter_rows():
-            yield self._sentence("cut", {}, of=message.partition("; each part counts")[0], n=n)
+            of = message.partition("; each part counts")[0]
+            yield self._plain("cut", of, text=f"{of}; each part counts as a search", n=n)
 
-    def lacking(self) -> Iterator[Figures]:
+    def lacking(self) -> Iterator[Plain]:
         """Yield how many rows have no label and are left out, and how many have no score."""
         for row in self.content.audit.filter(pl.col("check").is_in(MISSING)).iter_rows(named=True):
-            yield self._sentence("missing", {}, of=row["message"], n=row["n"], share=row["share"])
+            yield self._plain("missing", row["message"], n=row["n"], share=row["share"])
 
-    def other_classes(self) -> Iterator[Figures]:
+    def other_classes(self) -> Iterator[Plain]:
         """Yield which segments lack a class, if a metric of the report is a mean over classes."""
         asked = [metric for _, metric in self.content.asked if is_mean_of_classes(metric, binary=False)]
         if self.content.query or not asked:
             return
         for row in self.content.audit.filter(pl.col("check").is_in(OTHER_CLASSES)).iter_rows(named=True):
-            yield self._sentence("audit", {}, of=_found(row), n=row["n"], share=row["share"])
+            yield self._plain("audit", of := _found(row), text=capital(of), n=row["n"], share=row["share"])
 
-    def errors(self) -> Iterator[Figures]:
+    def errors(self) -> Iterator[Plain]:
         """Yield the gravest error of the audit that matters for the metrics of the report."""
         yield from self._gravest("error")
 
-    def warnings(self) -> Iterator[Figures]:
+    def warnings(self) -> Iterator[Plain]:
         """Yield the first warning of the audit that matters for the metrics of the report, if there is no error."""
         if "error" not in self.content.audit["severity"]:
             yield from self._gravest("warning")
@@ -135,7 +141,7 @@ class AuditSentences(SentenceWriter):
         texts = [f"{n:,} more {one}{'' if n == 1 else 's'}" for one, n in left.items() if n]
         return f"And {' and '.join(texts)}" if texts else ""
 
-    def _gravest(self, severity: str) -> Iterator[Figures]:
+    def _gravest(self, severity: str) -> Iterator[Plain]:
         relevant = any(not is_known(one) or "relevant" in one.reads for _, one in self.content.asked)
         in_sentences = (*IN_OTHER_SENTENCES, *self._written["check"])
         elsewhere = in_sentences if relevant else (*in_sentences, *OF_RELEVANT)
@@ -144,7 +150,7 @@ class AuditSentences(SentenceWriter):
         elsewhere += OF_CELLS if any(are_times(self.segments_of_best, name) for name in self.content.by) else ()
         for row in self.content.audit.filter(severity=severity).iter_rows(named=True):
             if not row["check"].startswith(elsewhere):
-                yield self._sentence("audit", {}, of=_found(row), n=row["n"], share=row["share"])
+                yield self._plain("audit", of := _found(row), text=capital(of), n=row["n"], share=row["share"])
                 return
 
 

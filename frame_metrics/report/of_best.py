@@ -15,8 +15,10 @@ from frame_metrics.measuring.baseline import is_frame
 from frame_metrics.report.cells import ALPHA, number_text, sign_of
 from frame_metrics.report.chosen_rows import after_betters, places_of
 from frame_metrics.report.comparing import all_pairs
+from frame_metrics.report.difference_sentences import Difference, Winner
 from frame_metrics.report.sentence_writer import SentenceWriter
-from frame_metrics.report.sentences import Figures
+from frame_metrics.report.sentences import Plain
+from frame_metrics.report.value_sentences import BestSystems, HighestSystem
 from frame_metrics.report.words import first_of, name_of, names_in_words
 
 NAMED = 5  # the most systems that are named as those that may be the best
@@ -26,7 +28,7 @@ MIN_SYSTEMS = 3  # from so many on, the highest and the lowest are named
 class BestSystemSentences(SentenceWriter):
     """Sentences about the best of several systems."""
 
-    def best_of(self, pairs: Sequence[Figures] = ()) -> Iterator[Figures]:
+    def best_of(self, pairs: Sequence[Difference] = ()) -> Iterator[BestSystems]:
         """Yield which systems may be the best, as ``leaderboard`` returns them.
 
         Its tests have one side. It is said if the test of a pair, which has both, does not tell the best from another.
@@ -38,16 +40,15 @@ class BestSystemSentences(SentenceWriter):
             return
         names = [name_of(self._system(row)) for row in may[:NAMED]]
         names += [f"{len(may) - NAMED:,} more"] if len(may) > NAMED else []
-        of = names_in_words(names)
-        many = {"n_units": len(may), "baseline_n_units": len(known)}
+        many: dict[str, Any] = {"names": names_in_words(names), "n_best": len(may), "n_systems": len(known)}
         alike = [pair for pair in pairs if len(may) == 1 and pair.p_adjusted is not None and not pair.is_significant]
         others = [one for pair in alike for one in (pair.system, pair.baseline) if one != self._system(may[0])]
         untold = (
             f", and not told from {names_in_words([*map(name_of, others)])} by those of both sides" if others else ""
         )
-        yield self._sentence("best", may[0], by=self.content.first_compared, of=of, also=untold, **many)
+        yield self._of_row(BestSystems, may[0], by=self.content.first_compared, untold=untold, **many)
 
-    def highest(self) -> Iterator[Figures]:
+    def highest(self) -> Iterator[HighestSystem]:
         """Yield the highest and the lowest of three systems or more, by a metric without a direction."""
         content, frame, name = self.content, self.content.compared.differences, self.content.first_compared
         if frame is None or content.has_baseline or sign_of(name) or {*content.by} & {*frame.columns}:
@@ -64,13 +65,13 @@ class BestSystemSentences(SentenceWriter):
             _differences_of(pairs, one, others) for one, others in ((top, [*others, low]), (low, [*others[::-1], top]))
         ]
         above, below = (_surely(*one) for one in zip(("above", "below"), of_ends, strict=True))
-        of = f"{above}; {name_of(low)} has the lowest, {number_text(values[low])}{below}"
+        around = f"{above}; {name_of(low)} has the lowest, {number_text(values[low])}{below}"
         sure = {one.baseline for some in of_ends for one in some if one.is_significant}
-        many = {"n_units": len(sure), "baseline_n_units": len(values), "unit": self._called}
-        ends = {"system": top, "baseline": low, "value": values[top], "baseline_value": values[low]}
-        yield self._sentence("highest", {}, by=name, of=of, **many, **ends)
+        many = {"called": self._called, "n_systems": len(values), "n_differing": len(sure), "around": around}
+        ends = {"system": top, "value": values[top], "lowest": low, "value_of_lowest": values[low]}
+        yield self._of_row(HighestSystem, {}, by=name, **many, **ends)
 
-    def more_that_differ(self, pairs: Sequence[Figures]) -> Iterator[Figures]:
+    def more_that_differ(self, pairs: Sequence[Difference]) -> Iterator[Plain]:
         """Yield how many more systems differ from a baseline than sentences name, by a metric without a direction."""
         content, frame = self.content, self.content.compared.differences
         if frame is None or not pairs or not content.has_baseline or sign_of(content.first_compared):
@@ -81,13 +82,13 @@ class BestSystemSentences(SentenceWriter):
             bases = names_in_words([*map(name_of, content.compared.baselines)])
             of = f"{len(more):,} more {self._called if len(more) > 1 else self._called[:-1]} surely "
             of += f"{'differ' if len(more) > 1 else 'differs'} from {bases}"
-            yield self._sentence("absent", {}, by=content.first_compared, of=of)
+            yield self._plain("absent", of, by=content.first_compared)
 
     @property
     def _called(self) -> str:
         return "arms" if self.content.arms else "systems"
 
-    def winner(self) -> Iterator[Figures]:
+    def winner(self) -> Iterator[Winner]:
         """Yield the best system that is no baseline against the next best, by the p-value of all pairs of systems."""
         frame, name = self.content.compared.differences, self.content.first_compared
         if frame is None or not self.content.has_baseline or not sign_of(name) or {*self.content.by} & {*frame.columns}:
@@ -103,11 +104,11 @@ class BestSystemSentences(SentenceWriter):
         for pair in rows:
             if {pair.system, pair.baseline} == {*two} and pair.p_adjusted is not None:
                 words = f"the baseline{'s' * (len(baselines) > 1)} {names_in_words([*map(name_of, baselines)])}"
-                of = words if baselines else None
-                yield replace(pair if pair.system == two[0] else pair.swapped(), kind="winner", of=of)
+                best = pair if pair.system == two[0] else pair.swapped()
+                yield Winner(**vars(best), baselines=words if baselines else None)
 
 
-def with_next_best(pairs: Sequence[Figures], winner: Sequence[Figures]) -> list[Figures]:
+def with_next_best(pairs: Sequence[Difference], winner: Sequence[Difference]) -> list[Difference]:
     """Add to the first difference, if it is significant and of the best system, whether that beats the next best too.
 
     ``winner``: the difference of these two, or nothing.
@@ -119,24 +120,24 @@ def with_next_best(pairs: Sequence[Figures], winner: Sequence[Figures]) -> list[
         return [*pairs]
     far = " so far" if first.can_turn else ""
     best, next_best = name_of(two.system), f"the next best{far}, {name_of(two.baseline)}"
-    by = number_text(abs(two.difference or 0))
+    by = number_text(abs(two.gap))
     said = f"It also beats {next_best}, by {by}" if two.is_significant else ""
     said = said or f"{best} and {next_best}, cannot be told apart"
     return [replace(first, more=". ".join(filter(None, [said, first.more]))), *others]
 
 
-def _differences_of(pairs: Sequence[Figures], system: Any, others: Sequence[Any]) -> list[Figures]:
+def _differences_of(pairs: Sequence[Difference], system: Any, others: Sequence[Any]) -> list[Difference]:
     """Return the differences of a system from some others, as far as they were compared, in the order of these."""
     each = [one if one.system == system else one.swapped() for one in pairs if system in (one.system, one.baseline)]
     return sorted((one for one in each if one.baseline in others), key=lambda one: others.index(one.baseline))
 
 
-def _surely(side: str, differences: Sequence[Figures]) -> str:
+def _surely(side: str, differences: Sequence[Difference]) -> str:
     """Return words for the others that a system is surely above, or below, and those that it is not."""
     sign = 1 if side == "above" else -1
-    sure = [one for one in differences if one.is_significant and sign * (one.difference or 0) > 0]
+    sure = [one for one in differences if one.is_significant and sign * one.gap > 0]
     unsure = [name_of(one.baseline) for one in differences if one not in sure]
     if not sure:
         return f", not surely {side} any other"
-    by = first_of([f"{name_of(one.baseline)} by {number_text(abs(one.difference or 0))}" for one in sure])
+    by = first_of([f"{name_of(one.baseline)} by {number_text(abs(one.gap))}" for one in sure])
     return f", surely {side} {by}{f', not surely {side} {first_of(unsure)}' if unsure else ''}"

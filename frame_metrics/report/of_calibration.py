@@ -8,7 +8,8 @@ from typing import Any
 import polars as pl
 
 from frame_metrics.report.sentence_writer import SentenceWriter
-from frame_metrics.report.sentences import Figures
+from frame_metrics.report.sentences import Sentence
+from frame_metrics.report.value_sentences import Calibration
 from frame_metrics.stats.exact import wilson_interval
 
 EXPECTED = 10  # the fewest rows of each label that a bin should have by its mean score, so that its interval holds
@@ -19,7 +20,7 @@ MOST_GROUPS = 500  # the most segments of all systems together that are looked a
 class CalibrationSentences(SentenceWriter):
     """Sentences about scores as probabilities."""
 
-    def all(self) -> Iterator[Figures]:
+    def all(self) -> Iterator[Sentence]:
         """Yield how far scores are from the shares that came true, and where this is surest, of each system.
 
         Looked at are the bins of ``curve("calibration")`` and all rows together, over all segments and of each one. The
@@ -40,7 +41,7 @@ class CalibrationSentences(SentenceWriter):
         yield from (self._figures_of(row) for row in off[:MOST_OFF])
         if more := len(off[MOST_OFF:]):
             of = f"Read as probabilities, scores of {more:,} more system{'s' * (more > 1)} are off"
-            yield self._sentence("absent", {}, of=of)
+            yield self._plain("absent", of)
         best = found.get(self.best)
         if best is not None and _miss(best) <= 0 and best["by_bins"]:
             yield self._figures_of(best)
@@ -48,14 +49,14 @@ class CalibrationSentences(SentenceWriter):
     def _counts(self, row: dict[str, Any], segments: Sequence[dict[str, Any]]) -> dict[str, int]:
         """Return in how many segments the scores of a system are off, and how many were looked at."""
         own = [one for one in segments if one["key"] == row["key"]]
-        return {"n_units": sum(_miss(one) > 0 for one in own), "baseline_n_units": len(own)}
+        return {"n_segments_off": sum(_miss(one) > 0 for one in own), "n_segments": len(own)}
 
-    def _figures_of(self, row: dict[str, Any]) -> Figures:
+    def _figures_of(self, row: dict[str, Any]) -> Calibration:
         """Return the sentence about a system, or about a segment of it."""
-        figures = {name: row.get(name) for name in ("value", "ci_low", "ci_high", "n", "n_units", "baseline_n_units")}
-        figures |= {"baseline_value": row["predicted"], "share": row["observed"], "of_all": row["whole"]}
-        figures |= {"metric": "ece", "of": self.content.decisions.positive, "within": row["segment"]}
-        return self._sentence("calibration", {}, system=row["key"], **figures)
+        figures = {"mean_score": row["predicted"], "share": row["observed"], "of_all_rows": row["whole"]}
+        figures |= {name: row.get(name) for name in ("n_segments_off", "n_segments")}
+        figures |= {"metric": "ece", "within": row["segment"], "label": self.content.decisions.positive}
+        return self._of_row(Calibration, row, system=row["key"], **figures)
 
     def _farthest(self, by: Sequence[str]) -> list[dict[str, Any]]:
         """Return of each system and segment the share that is farthest from its mean score, and its interval."""

@@ -7,9 +7,9 @@ from dataclasses import replace
 from typing import Any
 
 from frame_metrics.report.cells import plain_text
+from frame_metrics.report.difference_sentences import Difference
 from frame_metrics.report.of_segments import also_changed
 from frame_metrics.report.sentence_writer import SentenceWriter
-from frame_metrics.report.sentences import Figures
 
 OF_CLASS = "recall"  # what is compared in each class: the share of its rows that are found
 MIN_CLASSES = 3  # of two one is relevant, and metrics are its own
@@ -19,7 +19,7 @@ CLASSES = 50  # the most classes that are told apart: of a confusion matrix, and
 class ClassSentences(SentenceWriter):
     """Sentences about classes."""
 
-    def all(self, pairs: Sequence[Figures]) -> Iterator[Figures]:
+    def all(self, pairs: Sequence[Difference]) -> Iterator[Difference]:
         """Yield the class whose recall differs most between the first pair, of those with a significant difference."""
         if not pairs or self.content.query or self.work.columns.predicted is None:
             return
@@ -33,10 +33,10 @@ class ClassSentences(SentenceWriter):
         found = calls.tried("classes", lambda: verb(OF_CLASS, baseline=baseline, per_class=True))
         rows = [] if found is None else found.to_dicts()
         support = {(self._system(row), row["class"]): int(row["support"]) for row in classes.to_dicts()}
-        each = [self._sentence("difference", row, **self._about(row, support)) for row in rows]
+        each = [self._of_row(Difference, row, **self._about(row, support)) for row in rows]
         sure = [one for one in each if one.system == pair.system and one.is_significant]
         if sure:
-            most, *others = sorted(sure, key=lambda one: -abs(one.difference or 0))
+            most, *others = sorted(sure, key=lambda one: -abs(one.gap))
             yield replace(most, more=also_changed(others))
 
     def _about(self, row: Mapping[str, Any], support: Mapping[tuple[Any, Any], int]) -> dict[str, Any]:
@@ -45,4 +45,4 @@ class ClassSentences(SentenceWriter):
         n = {"n": support.get((system, row["class"]))}
         n |= {"baseline_n": support.get((baseline, row["class"]))} if self.content.arms else {}
         n |= {"n_units": None, "baseline_n_units": None}
-        return {"metric": OF_CLASS, "of": f"class = {name}", "segment": f"{name} (class)", **n}
+        return {"metric": OF_CLASS, "segment": f"class = {name}", "segment_in_words": f"{name} (class)", **n}

@@ -8,9 +8,10 @@ from typing import Any
 
 from frame_metrics.measuring.baseline import is_frame
 from frame_metrics.report.cells import number_text, plain_text
+from frame_metrics.report.difference_sentences import Difference
 from frame_metrics.report.of_strata import STRATA
 from frame_metrics.report.sentence_writer import SentenceWriter
-from frame_metrics.report.sentences import Figures
+from frame_metrics.report.time_sentences import ChangeInParts
 from frame_metrics.report.words import LONGEST_NAME, name_of, signed_text
 
 Row = Mapping[str, Any]
@@ -64,7 +65,7 @@ def shares_in_words(row: Row, unit: str, arms: tuple[Any, Any], *, in_time: bool
 class MixSentences(SentenceWriter):
     """Sentences about the parts of a change."""
 
-    def all(self, pairs: Sequence[Figures]) -> Iterator[Figures]:
+    def all(self, pairs: Sequence[Difference]) -> Iterator[ChangeInParts]:
         """Yield, for each pair of periods with a sentence, how much of its change comes from the mix of segments.
 
         A part is named as a reason only where its interval excludes 0.
@@ -84,7 +85,7 @@ class MixSentences(SentenceWriter):
             rows = [] if found is None else content.of_compared(found).to_dicts()
             yield from self._of_pair([row for row in rows if self._system(row) == later])
 
-    def _periods_of(self, pair: Figures) -> tuple[Any, Any]:
+    def _periods_of(self, pair: Difference) -> tuple[Any, Any]:
         """Return the periods of a pair: the baseline and the other one, or without a baseline in their own order."""
         sides = pair.baseline, pair.system
         if self.content.has_baseline:
@@ -92,7 +93,7 @@ class MixSentences(SentenceWriter):
         first, last = sorted(sides, key=self._sorted_arms.index)
         return first, last
 
-    def _of_pair(self, rows: Sequence[Row]) -> Iterator[Figures]:
+    def _of_pair(self, rows: Sequence[Row]) -> Iterator[ChangeInParts]:
         over = ", ".join(self.content.by)
         total = next((row for row in rows if row["total_over"] == over), None)
         if total is None or total["change"] is None or total["change_low"] is None:
@@ -106,8 +107,8 @@ class MixSentences(SentenceWriter):
             "ci_high": total["change_high"],
             "are_periods": self._is_later(total),
         }
-        of = self._reasons([row for row in rows if row["total_over"] is None], total)
-        yield self._sentence("mix", total, by=self.content.first_compared, of=of, **ends)
+        parts = self._reasons([row for row in rows if row["total_over"] is None], total)
+        yield self._of_row(ChangeInParts, total, by=self.content.first_compared, parts=parts, **ends)
 
     def _reasons(self, rows: Sequence[Row], total: Row) -> str:
         """Return the parts whose intervals exclude 0, the larger first, and what is known of the other."""

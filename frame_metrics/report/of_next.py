@@ -12,9 +12,11 @@ from frame_metrics.backends.times import ordered_distinct, times_of
 from frame_metrics.errors import FrameMetricsError
 from frame_metrics.metrics.saved_names import metric_of
 from frame_metrics.report.cells import EQUAL, number_text, plain_text, sign_of
+from frame_metrics.report.difference_sentences import Difference
 from frame_metrics.report.of_periods import are_times
 from frame_metrics.report.sentence_writer import SentenceWriter
-from frame_metrics.report.sentences import Figures
+from frame_metrics.report.sentences import Plain, Sentence
+from frame_metrics.report.time_sentences import LevelBreak, Outage, TimeChange, TrendOrBreak
 from frame_metrics.report.words import name_of, names_in_words, roughly, signed_text, when_text
 from frame_metrics.roles.list_columns import new_column_name
 
@@ -39,7 +41,7 @@ MIN_QUERIES_TO_TEST = 6  # the fewest queries whose test can show a difference
 class NextStepSentences(SentenceWriter):
     """The sentence about what to do next."""
 
-    def next(self, pairs: Sequence[Figures], of_segments: Sequence[Figures]) -> Iterator[Figures]:
+    def next(self, pairs: Sequence[Difference], of_segments: Sequence[Sentence]) -> Iterator[Plain]:
         """Yield the first that applies: what to judge; a change to take apart; more queries; which queries lost most.
 
         Parameters
@@ -47,7 +49,7 @@ class NextStepSentences(SentenceWriter):
         pairs : the sentences about differences of systems.
         of_segments : those about segments and time.
         """
-        breaks = [one for one in of_segments if one.kind in ("break", "trend or break", "outage")]
+        breaks = [one for one in of_segments if isinstance(one, LevelBreak | TrendOrBreak | Outage)]
         settled = [one for one in pairs if one.is_significant]
         if judged := [*self._judge(pairs[0] if pairs else None)]:
             yield from judged
@@ -62,61 +64,61 @@ class NextStepSentences(SentenceWriter):
         else:  # the first question is which of the best two is better
             yield from self._more(pairs[0])
 
-    def _judge(self, pair: Figures | None) -> Iterator[Figures]:
+    def _judge(self, pair: Difference | None) -> Iterator[Plain]:
         """Yield that results should be judged, if those at the top that are not can be as much as the difference."""
         for share in self._unjudged_warnings["share"].head(1):
             low, high = metric_of(self.content.first_compared).range
-            limit = 0.0 if pair is None or (low, high) != (0, 1) else abs(pair.difference or 0.0)
+            limit = 0.0 if pair is None or (low, high) != (0, 1) else abs(pair.gap)
             if (share is None or share > limit) and (pair is None or pair.can_turn is not False):
                 some = f"Judge some of the unjudged documents at the top{self._could(pair, limit)}"
-                yield self._sentence("next", {}, of=f"{some}; to_judge() lists those that matter most first")
+                yield self._plain("next", f"{some}; to_judge() lists those that matter most first")
 
-    def _could(self, pair: Figures | None, difference: float) -> str:
+    def _could(self, pair: Difference | None, difference: float) -> str:
         """Return words for what judgments could do to a difference."""
         if pair is None or difference <= EQUAL:
             return ""
         if not pair.can_turn:
             return f", which may outweigh a difference of {number_text(difference)}"
-        ahead = sign_of(pair.metric) * (pair.difference or 0.0) > 0
+        ahead = sign_of(pair.metric) * pair.gap > 0
         return f", which could put {name_of(pair.baseline if ahead else pair.system)} ahead"
 
-    def _more(self, pair: Figures) -> Iterator[Figures]:
+    def _more(self, pair: Difference) -> Iterator[Plain]:
         """Yield how many more queries would show a difference like the one that shows now, or that they will not."""
         unit, sides = self.content.unit, f"{name_of(pair.system)} and {name_of(pair.baseline)}"
         if pair.p_adjusted is not None and pair.wins == pair.losses == 0:
             of = (
                 f"More {unit} are unlikely to tell {sides} apart by {pair.metric}; choose by another metric, or by cost"
             )
-            yield self._sentence("next", {}, of=of)
+            yield self._plain("next", of)
         elif pair.mde and pair.correction in (None, "max_t"):
-            seen = abs(pair.difference or 0.0)
+            seen = abs(pair.gap)
             times = (pair.mde / seen) ** 2 if seen > EQUAL else math.inf
             text = self._seen(pair, times) if times <= MOST_TIMES else self._smaller(pair, times)
-            yield self._sentence("next", {}, of=text, n=pair.n)
+            yield self._plain("next", text, n=pair.n)
         elif pair.few_units_text is not None and pair.difference and self._counts_queries:
             needed = self._needed(pair, abs(pair.difference))
             if needed is not None and pair.n:
-                yield self._sentence("next", {}, of=self._seen(pair, needed / pair.n), n=pair.n)
+                yield self._plain("next", self._seen(pair, needed / pair.n), n=pair.n)
 
-    def _seen(self, pair: Figures, times: float) -> str:
+    def _seen(self, pair: Difference, times: float) -> str:
         """Return how many queries would show a difference as large as the one that shows now."""
         times = max(
             times,
             MIN_QUERIES_TO_TEST / min(pair.n or MIN_QUERIES_TO_TEST, pair.baseline_n or pair.n or MIN_QUERIES_TO_TEST),
         )
-        large = f"If {self._difference(pair)} is as large as it looks ({number_text(abs(pair.difference or 0.0))})"
+        large = f"If {self._difference(pair)} is as large as it looks ({number_text(abs(pair.gap))})"
         return f"{large}, about {self._many(pair, times)} {self.content.unit} are likely to show it"
 
-    def _difference(self, pair: Figures, article: str = "the") -> str:
+    def _difference(self, pair: Difference, article: str = "the") -> str:
         """Return words for the difference of a pair; of more than two systems with both names."""
         between = (
             f" between {name_of(pair.system)} and {name_of(pair.baseline)}" if len(self.content.places) > 2 else ""
         )
         return f"{article} difference{between}"
 
-    def _smaller(self, pair: Figures, times: float) -> str:
+    def _smaller(self, pair: Difference, times: float) -> str:
         """Return up to which difference more queries are worth it, and how many the one that shows now would need."""
-        end, seen = max(abs(pair.ci_low or 0.0), abs(pair.ci_high or 0.0)), abs(pair.difference or 0.0)
+        end, seen = max(abs(pair.ci_low or 0.0), abs(pair.ci_high or 0.0)), abs(pair.gap)
         worth = f"More {self.content.unit} are worth it only if {self._difference(pair, 'a')} of up to"
         only = f"{worth} {number_text(end)} matters"
         half = number_text((pair.mde or 0.0) / 2)
@@ -127,32 +129,32 @@ class NextStepSentences(SentenceWriter):
             f"{only}: {some}, and one as small as it looks ({number_text(seen)}) takes about {self._many(pair, times)}"
         )
 
-    def _before_and_after(self, found: Figures) -> Iterator[Figures]:
+    def _before_and_after(self, found: TimeChange) -> Iterator[Plain]:
         """Yield what to compare after a break, or an outage, and that as code."""
         time = next(name for name in self.content.by if are_times(self.segments_of_best, name))
         by = [name for name in self.content.by if name != time] or self._explaining()
-        first, *later = str(found.of).split(" to ")
+        first, *later = found.when.split(" to ")
         sides = f"the time before {first} with that from then on"
-        sides = f"{found.of} with the rest" if found.kind == "outage" else sides
+        sides = f"{found.when} with the rest" if isinstance(found, Outage) else sides
         whose = f"by {names_in_words(by)}" if by else "by a column that may explain it"
-        yield self._sentence("next", {}, of=f"Compare {sides}, {whose}, to see what changed")
+        yield self._plain("next", f"Compare {sides}, {whose}, to see what changed")
         values = pl.Series(time, [row[time] for row in self.segments_of_best], strict=False)
         texts, kind = [*map(when_text, ordered_distinct(values) or [])], self.content.basis.kind
         if texts != sorted(texts) or kind not in CODE:  # as 11.01.2026 and W9, which are in another order as texts
             of = "That is change() with arm= a column that is true then, and false before or at all other times"
-            yield self._sentence("code", {}, of=of)
+            yield self._plain("code", of)
             return
         arm, named = CODE[kind].format(repr(time)), by[0] if len(by) == 1 else by or None
-        if found.kind == "outage":
+        if isinstance(found, Outage):
             arm += BETWEEN[kind].format(len(first), first, later[0] if later else first)
-            names = ("rest", "outage" if (found.difference or 0) < 0 else "peak")
+            names = ("rest", "outage" if found.difference < 0 else "peak")
         else:
             arm, names = f"({arm} >= {first!r})", ("before", "after")
         column = new_column_name("period", backend_of(self.work.irm.frame).names())
         arm += NAMED[kind].format(*map(repr, (*names, column)))
         arm = f"{OF_FRAME.get(kind, '')}{arm}"
         code = f"irm(arm={arm}, by={named!r}).change({self.content.first!r}, baseline={names[0]!r})"
-        yield self._sentence("code", {}, of=f"In code: {code}")
+        yield self._plain("code", f"In code: {code}")
 
     def _explaining(self) -> list[str]:
         """Return the first column of the frame that has no role and may explain a change: a few words, one a query."""
@@ -172,7 +174,7 @@ class NextStepSentences(SentenceWriter):
                 return [name]
         return []
 
-    def _narrower(self) -> Iterator[Figures]:
+    def _narrower(self) -> Iterator[Plain]:
         """Yield how many more queries would make the interval of the only system half as wide."""
         low, high, n = self.best_row.get("ci_low"), self.best_row.get("ci_high"), self.best_row["n"]
         if low is None or high is None or high - low <= 0:
@@ -180,9 +182,9 @@ class NextStepSentences(SentenceWriter):
         half = number_text((high - low) / 4)
         more = f"{TIMES_MORE} times as many {self.content.unit} ({TIMES_MORE * n:,})"
         of = f"With {more} the interval of {self.content.first} is about ±{half}"
-        yield self._sentence("next", {}, of=of, n=n)
+        yield self._plain("next", of, n=n)
 
-    def _many(self, pair: Figures, times: float) -> str:
+    def _many(self, pair: Difference, times: float) -> str:
         """Return so many times the numbers of queries, rounded."""
         return " and ".join(roughly(n * times) for n in (pair.n, pair.baseline_n) if n is not None)
 
@@ -191,14 +193,14 @@ class NextStepSentences(SentenceWriter):
         """True if ``sample_size`` counts the queries of all systems, and no units of arms and no clusters."""
         return not self.content.arms and self.work.columns.cluster is None
 
-    def _lost(self, pair: Figures) -> Iterator[Figures]:
+    def _lost(self, pair: Difference) -> Iterator[Plain]:
         """Yield the queries that lost most against the baseline, or another system."""
         rows = self.content.pairs.worst_changes(pair.system, pair.baseline, MOST_NAMED).to_dicts()
         some = ", ".join(f"{self._query(row)} ({signed_text(row['difference'])})" for row in rows)
         against = f" against {name_of(pair.baseline)}" if self.content.n_systems > 2 else ""
         if rows:
             of = f"Look at the {self.content.unit} that {self.content.pairs.lost_most}{against}: {some}"
-            yield self._sentence("next", {}, of=of, n=len(rows))
+            yield self._plain("next", of, n=len(rows))
 
     def _query(self, row: dict[str, object]) -> str:
         return ", ".join(plain_text(row[name], 60) for name in self.content.query)

@@ -8,9 +8,9 @@ from typing import Any
 
 from frame_metrics.measuring.baseline import is_frame
 from frame_metrics.report.cells import number_text, sign_of
+from frame_metrics.report.difference_sentences import Difference
 from frame_metrics.report.of_audit import AuditSentences
 from frame_metrics.report.sentence_writer import SentenceWriter
-from frame_metrics.report.sentences import Figures
 from frame_metrics.report.words import first_of, name_of
 
 MOST_SYSTEMS = 3  # the most that are named as other than a baseline, where it is not known whether more is better
@@ -19,7 +19,7 @@ MOST_SYSTEMS = 3  # the most that are named as other than a baseline, where it i
 class PairSentences(SentenceWriter):
     """Sentences about differences of pairs."""
 
-    def all(self) -> Iterator[Figures]:
+    def all(self) -> Iterator[Difference]:
         """Yield the differences of the best system from some others.
 
         With baselines there is one sentence for each, about the best system that is no baseline itself, or the latest
@@ -46,7 +46,7 @@ class PairSentences(SentenceWriter):
             if pair and pair.is_significant:
                 return
 
-    def _with_baselines(self, rows: Sequence[Figures], named: Sequence[Any]) -> Iterator[Figures]:
+    def _with_baselines(self, rows: Sequence[Difference], named: Sequence[Any]) -> Iterator[Difference]:
         """Yield the sentences of the systems that are told, each with what else surely differs from the baseline."""
         baselines = [] if is_frame(self.compare_options["baseline"]) else named
         others = [system for system in self._latest_first() if system not in baselines] or [None]
@@ -67,26 +67,26 @@ class PairSentences(SentenceWriter):
             return [*self.content.places]
         return self._sorted_arms[::-1]
 
-    def _pair(self, rows: Sequence[Figures], system: Any, other: Any) -> Figures | None:
+    def _pair(self, rows: Sequence[Difference], system: Any, other: Any) -> Difference | None:
         """Return the first row about a system and another one that makes a sentence; None if there is none."""
         sides = {system, other}
         return next((one for one in rows if {one.system, one.baseline} == sides and one.sentence), None)
 
 
-def _also(pairs: Sequence[Figures]) -> str:
+def _also(pairs: Sequence[Difference]) -> str:
     """Return words for those that surely differ from a baseline, the worse or lower ones first; "" for none."""
-    sure = sorted((one for one in pairs if one.is_significant), key=lambda one: -abs(one.difference or 0))
+    sure = sorted((one for one in pairs if one.is_significant), key=lambda one: -abs(one.gap))
     if not sure:
         return ""
     base, win = name_of(sure[0].baseline), not sure[0].are_periods  # periods do not win
     sign = sign_of(sure[0].metric) if win else 1
     sides = {
-        "worse than" if win else "below": [one for one in sure if sign * (one.difference or 0) < 0],
-        "better than" if win else "above": [one for one in sure if sign * (one.difference or 0) > 0],
+        "worse than" if win else "below": [one for one in sure if sign * one.gap < 0],
+        "better than" if win else "above": [one for one in sure if sign * one.gap > 0],
     }
     found = [f"surely {word} {base}: {first_of(_by_how_much(some))}" for word, some in sides.items() if some]
     return f"S{'; '.join(found)[1:]}"
 
 
-def _by_how_much(pairs: Sequence[Figures]) -> list[str]:
-    return [f"{name_of(one.system)} by {number_text(abs(one.difference or 0))}" for one in pairs]
+def _by_how_much(pairs: Sequence[Difference]) -> list[str]:
+    return [f"{name_of(one.system)} by {number_text(abs(one.gap))}" for one in pairs]

@@ -15,7 +15,8 @@ from frame_metrics.backends.time_texts import Time
 from frame_metrics.backends.times import times_in
 from frame_metrics.report.cells import ALPHA, number_text, plain_text
 from frame_metrics.report.sentence_writer import SentenceWriter
-from frame_metrics.report.sentences import Figures
+from frame_metrics.report.sentences import Sentence
+from frame_metrics.report.time_sentences import LevelBreak, Outage, TimeChange, Trend, TrendOrBreak
 from frame_metrics.report.words import name_of, names_in_words, p_words, when_text
 from frame_metrics.stats.changes import MOST_LINES, MOST_TOLD, Change, changes
 from frame_metrics.stats.outages import USUAL
@@ -29,7 +30,7 @@ from frame_metrics.stats.periods import (
     well_filled,
 )
 
-ABOUT = {"trend": "trend", "break": "break", "outage": "outage", "either": "trend or break"}
+KINDS = {"trend": Trend, "break": LevelBreak, "outage": Outage, "either": TrendOrBreak}
 # The day of a column of times, and of one of texts, in the words of a kind of frame.
 DAY = dict.fromkeys(
     ("polars.DataFrame", "polars.LazyFrame"), ("pl.col({}).dt.truncate('1d')", "pl.col({}).str.slice(0, 10)")
@@ -104,7 +105,7 @@ class PeriodSentences(SentenceWriter):
         there = [(time.number, row) for time, row in timed if row["value"] is not None]
         return Line(system, part, timed[0][0].unit, sorted(there, key=lambda one: one[0]))
 
-    def all(self, nothing: list[str]) -> Iterator[Figures]:
+    def all(self, nothing: list[str]) -> Iterator[Sentence]:
         """Yield how the first metric changed over time; first and last periods that are partly filled are left out.
 
         ``nothing``: takes what was looked for and is not there.
@@ -113,21 +114,21 @@ class PeriodSentences(SentenceWriter):
             return
         longest = max(self.lines, key=lambda line: len(line.filled))
         if why := self._single_times(longest):
-            yield self._sentence("absent", {}, of=f"No trend, break or outage is looked for: {why}")
+            yield self._plain("absent", f"No trend, break or outage is looked for: {why}")
             return
         if few := self._too_few(longest):
-            yield self._sentence("absent", {}, of=few)
+            yield self._plain("absent", few)
         if not longest.periods.looked_for:
             return
         if (many := sum(bool(line.periods.looked_for) for line in self.lines)) > MOST_LINES:
             why = f"{many:,} courses over time are there, and at most {MOST_LINES} are looked at"
-            yield self._sentence("absent", {}, of=f"No trend, break or outage is looked for: {why}")
+            yield self._plain("absent", f"No trend, break or outage is looked for: {why}")
             return
         yield from () if self._others else self._partly_filled(self.lines[0])
         found = changes([line.periods for line in self.lines])
         yield from (self._changed(change) for change in found[:MOST_TOLD])
         if more := sum(len(change.lines) for change in found[MOST_TOLD:]):
-            yield self._sentence("absent", {}, of=f"{self.content.first} changed in {more:,} more courses over time")
+            yield self._plain("absent", f"{self.content.first} changed in {more:,} more courses over time")
         if found:
             return
         yield from self._far_but_few()
@@ -170,11 +171,11 @@ class PeriodSentences(SentenceWriter):
         hardly = "No outage is looked for, and other changes are hardly seen"
         return f"{hardly}: {why}; {USUAL} of each weekday are needed, and {n} days are there"
 
-    def _partly_filled(self, line: Line) -> Iterator[Figures]:
+    def _partly_filled(self, line: Line) -> Iterator[Sentence]:
         usual = int(np.median([row["n"] for _, row in line.timed]))
         for row in (one[1] for one in line.timed if one not in line.filled):
             few = f"it has {row['n']:,} of the usual {usual:,} {self.content.unit}"
-            yield self._sentence("absent", {}, of=f"{self._in_words(row)} is left out of the trend: {few}")
+            yield self._plain("absent", f"{self._in_words(row)} is left out of the trend: {few}")
 
     def _not_found(self, looked_for: Sequence[str]) -> str:
         """Return words for changes that are not there, and for whose they would be."""
@@ -183,7 +184,7 @@ class PeriodSentences(SentenceWriter):
         whose = f" in a segment{whose}" if self._others else whose
         return f"{' or '.join(filter(None, [', '.join(every[:-1]), every[-1]]))}{whose}"
 
-    def _far_but_few(self) -> Iterator[Figures]:
+    def _far_but_few(self) -> Iterator[Sentence]:
         """Yield the first run that is farther off than queries scatter, if periods are too few to tell it from chance.
 
         How far periods vary by themselves is known from these alone; days are many, or may be.
@@ -202,10 +203,10 @@ class PeriodSentences(SentenceWriter):
             values = f"{self.content.first}{whose} {after} against {before}"
             few = f"{n} periods are too few to tell that from how periods vary anyway; shorter ones may be enough"
             of = f"{far} ({values}), but {few}"
-            yield self._sentence("absent", {}, of=of, within=self._in_words(line.part) or None)
+            yield self._plain("absent", of, within=self._in_words(line.part) or None)
             return
 
-    def _break_without_weekdays(self) -> Iterator[Figures]:
+    def _break_without_weekdays(self) -> Iterator[Sentence]:
         """Yield the first break that there would be if days did not differ by their weekday, of too few weeks."""
         for line in self.lines:
             course = replace(line.periods, weekday=None).course
@@ -218,7 +219,7 @@ class PeriodSentences(SentenceWriter):
             told = f"{way} near {self._when(line.rows[course.cut])}, from {before} to {after} ({p_words(p)})"
             few = f"{len(line.rows)} days are too few to tell"
             of = f"If all weekdays were alike, {self.content.first}{whose} {told}; {few}"
-            yield self._sentence("absent", {}, of=of, within=self._in_words(line.part) or None)
+            yield self._plain("absent", of, within=self._in_words(line.part) or None)
             return
 
     @property
@@ -229,23 +230,28 @@ class PeriodSentences(SentenceWriter):
         """Return the period of a row as text."""
         return when_text(row[self.time])
 
-    def _changed(self, change: Change) -> Figures:
+    def _changed(self, change: Change) -> TimeChange:
         """Return the sentence about a trend, a break or an outage."""
         found, line = change.course, self.lines[change.lines[0]]
         first, last = self._when(line.rows[found.cut]), self._when(line.rows[found.end - 1])
-        of = first if found.kind in ("break", "either") or first == last else f"{first} to {last}"
-        levels: dict[str, Any] = {
-            "value": found.after,
-            "baseline_value": found.before,
-            "difference": found.after - found.before,
-        }
         several = len(line.periods.looked_for) * len(self.lines) > 1
-        tests: dict[str, Any] = {"p_adjusted": change.p, "correction": "holm" if several else None}
-        tests |= {"within": self._in_words(line.part) or None, "of_days": line.periods.weekday is not None}
-        tests |= self._counts(found, line) | {"also": self._also(change)}
-        few = "break" not in line.periods.looked_for or not line.periods.has_usual_days
-        tests["may_be_sudden"] = found.kind == "trend" and few
-        return self._sentence(ABOUT[found.kind], {}, system=line.system, of=of, **levels, **tests)
+        more: dict[str, Any] = self._counts(found, line)
+        if found.kind == "trend":
+            more["may_be_sudden"] = "break" not in line.periods.looked_for or not line.periods.has_usual_days
+        return KINDS[found.kind](
+            metric=self.content.first,
+            system=line.system,
+            within=self._in_words(line.part) or None,
+            when=first if found.kind in ("break", "either") or first == last else f"{first} to {last}",
+            value=found.after,
+            baseline_value=found.before,
+            p_adjusted=change.p,
+            correction="holm" if several else None,
+            of_days=line.periods.weekday is not None,
+            also=self._also(change),
+            unit=self.content.unit,
+            **more,
+        )
 
     def _counts(self, found: Course, line: Line) -> dict[str, Any]:
         """Return the numbers of queries behind the level of an outage, or from a break on, and behind the other level.
@@ -254,7 +260,7 @@ class PeriodSentences(SentenceWriter):
         """
         n = [row["n"] for row in line.rows]
         if found.kind == "trend":
-            return {"n": sum(n), "share_rows": (None, None)}
+            return {"n": sum(n)}
         at = np.arange(len(n))
         within = (at >= found.cut) & ((at < found.end) | (found.kind != "outage"))
         periods = line.periods
@@ -280,13 +286,13 @@ class PeriodSentences(SentenceWriter):
             found.append(f"in {len(distinct):,} more of {len(every):,} segments")
         return f", as {' and '.join(found)}" if found else ""
 
-    def _dependent_periods(self, line: Line) -> Iterator[Figures]:
+    def _dependent_periods(self, line: Line) -> Iterator[Sentence]:
         """Yield that neighbouring periods are alike, and for days the last week and the one before."""
         time, days, rows = line.periods.time, line.periods.weekday is not None, line.rows
         move = f"neighbouring {'days' if days else 'periods'} move together, so that "
         why = f"{move if line.periods.course.correlated else ''}chance makes such changes too"
         of = f"Not told from chance: {self._not_found(line.periods.looked_for)}; {why}"
-        yield self._sentence("absent", {}, of=of)
+        yield self._plain("absent", of)
         if not days or any(later - earlier != 1 for earlier, later in pairwise(time[-2 * WEEK :])):
             return
         before, after = ([row["value"] for row in some] for some in (rows[-2 * WEEK : -WEEK], rows[-WEEK:]))
@@ -300,4 +306,4 @@ class PeriodSentences(SentenceWriter):
             f"In the last {WEEK} days, from {begin}, {self.content.first}{whose} is {new} on average over days, "
             f"{side} of {WEEK} weekdays than in the {WEEK} days before: {old}"
         )
-        yield self._sentence("absent", {}, of=of)
+        yield self._plain("absent", of)

@@ -14,8 +14,9 @@ from frame_metrics.plan.call import Call
 from frame_metrics.report.calls import Calls
 from frame_metrics.report.cells import EQUAL, counted, number_text, table_of
 from frame_metrics.report.content import Content
+from frame_metrics.report.difference_sentences import Difference
 from frame_metrics.report.sentence_writer import SentenceWriter
-from frame_metrics.report.sentences import Figures
+from frame_metrics.report.sentences import Plain
 from frame_metrics.report.words import MACHINE, PEOPLE
 from frame_metrics.stats.proxies import FEWEST
 
@@ -93,7 +94,7 @@ OVER["pandas.DataFrame"] = "pd.concat([people, machine]).drop_duplicates({})"
 class ProxySentences(SentenceWriter):
     """Sentences about people and a machine."""
 
-    def agreed(self) -> Iterator[Figures]:
+    def agreed(self) -> Iterator[Plain]:
         """Yield how often the machine gives the grade that people give."""
         frame = self.content.agreement
         for row in () if frame is None else frame.head(1).to_dicts():
@@ -101,30 +102,28 @@ class ProxySentences(SentenceWriter):
             measure = f"{CALLED.get(name, name)} {number_text(row[name], 2)}"
             same = f"the {MACHINE} and {PEOPLE} agree on {row['equal']:.0%}".replace("%", " %")
             of = f"Of {counted(row['n'], 'documents')} that both judged, {same} ({measure})"
-            yield self._sentence("agreement", {}, of=of, n=row["n"], share=row["equal"])
+            yield self._plain("agreement", of, n=row["n"], share=row["equal"])
 
-    def _whole(self) -> Iterator[Figures]:
+    def _whole(self) -> Iterator[Plain]:
         """Yield what to do where people judged too few queries whole: these alone count."""
         some = f"Let {PEOPLE} judge {FEWEST} {self.content.unit} or more, drawn at random, each with every document"
-        yield self._sentence(
-            "next", {}, of=f"{some} that the {MACHINE} judged; labels of single documents count for none"
-        )
+        yield self._plain("next", f"{some} that the {MACHINE} judged; labels of single documents count for none")
         kind, roles = self.content.basis.kind, {row["role"]: row["column"] for row in self.content.basis.roles}
         names = [roles.get(f"{role} of the judgments") for role in ("query", "doc")]
         if kind not in OVER or None in names:
             return
         keys = ", ".join(repr(one) for name in names for one in str(name).split(", "))
         lay = f"Or lay the judgments of {PEOPLE} over those of the {MACHINE}: means are then mostly the {MACHINE}'s"
-        yield self._sentence("code", {}, of=f"{lay}. In code: irm.judge(None).judge({OVER[kind].format(f'[{keys}]')})")
+        yield self._plain("code", f"{lay}. In code: irm.judge(None).judge({OVER[kind].format(f'[{keys}]')})")
 
-    def labels(self, pairs: Sequence[Figures]) -> Iterator[Figures]:
+    def labels(self, pairs: Sequence[Difference]) -> Iterator[Plain]:
         """Yield how many more queries people should judge to show the difference that shows now, or a larger one."""
         pair = pairs[0] if pairs else None
         if self.content.n_proxy and (self.best_row["value"] is None or (pair and pair.difference is None)):
             yield from self._whole()
         if pair is None or not self.content.n_proxy or not pair.mde or pair.is_significant:
             return
-        seen, now = abs(pair.difference or 0.0), pair.n or 0
+        seen, now = abs(pair.gap), pair.n or 0
         for detect in (seen, *(share * pair.mde for share in SHARES)):
             needed = self._needed(pair, detect) if detect > EQUAL else None
             if needed is not None and needed > now:
@@ -133,5 +132,5 @@ class ProxySentences(SentenceWriter):
                 small = f"one as small as it looks ({number_text(seen)}) takes more than the {MACHINE} has judged"
                 shows = f"a difference as large as it looks ({number_text(seen)}) is then likely to show"
                 of = f"{some}: {shows}" if detect == seen else f"{some}, {only}: {small}"
-                yield self._sentence("next", {}, of=of, n=needed)
+                yield self._plain("next", of, n=needed)
                 return

@@ -13,10 +13,12 @@ from frame_metrics.measuring.baseline import is_frame
 from frame_metrics.measuring.courses import over_other_classes
 from frame_metrics.measuring.same_classes import ACCURACY, BRIER
 from frame_metrics.report.cells import ALPHA, number_text, plain_text, sign_of
+from frame_metrics.report.difference_sentences import Difference
 from frame_metrics.report.of_periods import PeriodSentences, are_times
 from frame_metrics.report.of_strata import in_segments
 from frame_metrics.report.sentence_writer import SentenceWriter
-from frame_metrics.report.sentences import Figures
+from frame_metrics.report.sentences import Plain, Sentence
+from frame_metrics.report.value_sentences import OutstandingSegment
 from frame_metrics.report.words import first_of, p_words
 from frame_metrics.stats.outstanding import MIN_COMPARED, MIN_FLIPPED
 from frame_metrics.stats.periods import MIN_PERIODS
@@ -31,22 +33,26 @@ OPPOSITE = 3  # the most segments that are named in which another system beats t
 SEVERAL = "queries in several segments"  # the finding of the audit
 
 
-def also_changed(others: Sequence[Figures]) -> str:
+def also_changed(others: Sequence[Difference]) -> str:
     """Return words for the other segments that surely changed, the lower ones first; "" for none."""
-    sides = {"lower": [one for one in others if (one.difference or 0) < 0]}
+    sides = {"lower": [one for one in others if one.gap < 0]}
     sides["higher"] = [one for one in others if one not in sides["lower"]]
     by = {
-        word: first_of([f"{one.segment} by {number_text(abs(one.difference or 0))}" for one in some])
+        word: first_of([f"{one.segment_in_words} by {number_text(abs(one.gap))}" for one in some])
         for word, some in sides.items()
     }
     found = "; ".join(f"surely {word} too: {some}" for word, some in by.items() if some)
     return f"{found[:1].upper()}{found[1:]}"
 
 
+def _sides(one: Difference) -> tuple[Any, ...]:
+    return one.segment, one.system, one.baseline
+
+
 class SegmentSentences(SentenceWriter):
     """Sentences about segments."""
 
-    def all(self, pairs: Sequence[Figures]) -> Iterator[Figures]:
+    def all(self, pairs: Sequence[Difference]) -> Iterator[Sentence]:
         """Yield what is found in segments or over time, and what was looked for and is not there.
 
         Parameters
@@ -56,10 +62,11 @@ class SegmentSentences(SentenceWriter):
         nothing: list[str] = []
         opposite = [*self._opposite(pairs, nothing)]
         unusual = [*self._unusual_segment(pairs, nothing)]
-        mentioned = {(one.of, one.system, one.baseline) for one in unusual if one.kind == "difference"}
-        yield from [*unusual, *(one for one in opposite if (one.of, one.system, one.baseline) not in mentioned)]
+        mentioned = [_sides(one) for one in unusual if isinstance(one, Difference)]
+        yield from unusual
+        yield from (one for one in opposite if not isinstance(one, Difference) or _sides(one) not in mentioned)
         if nothing:
-            yield self._sentence("nothing", {}, of=f"Looked for and not found: {', '.join(nothing)}")
+            yield self._plain("nothing", f"Looked for and not found: {', '.join(nothing)}")
 
     @cached_property
     def _in_segments(self) -> tuple[list[dict[str, Any]], str]:
@@ -74,44 +81,44 @@ class SegmentSentences(SentenceWriter):
             return [], calls.absent_sections[0]["reason"].removeprefix("baseline: ")
         return found.to_dicts(), ""
 
-    def _opposite(self, pairs: Sequence[Figures], nothing: list[str]) -> Iterator[Figures]:
+    def _opposite(self, pairs: Sequence[Difference], nothing: list[str]) -> Iterator[Sentence]:
         """Yield segments in which another system beats the best one; p-values are corrected for all tests together."""
         name, series = self.content.first_compared, self._series()
         if not pairs or not self.content.by:
             return
         if series > SERIES:
             why = f"{self._by} makes {series:,} segments of all systems together, and at most {SERIES} are compared"
-            yield self._sentence("absent", {}, by=name, of=f"Nothing is compared in each segment: {why}")
+            yield self._plain("absent", f"Nothing is compared in each segment: {why}", by=name)
             return
         rows, reason = self._in_segments
         if reason:
-            yield self._sentence("absent", {}, by=name, of=f"Nothing is compared in each segment: {reason}")
+            yield self._plain("absent", f"Nothing is compared in each segment: {reason}", by=name)
             return
         saved = is_frame(self.compare_options["baseline"])
         yield from self._new(rows) if saved else ()
-        each = [self._sentence("difference", row, by=name) for row in rows]
+        each = [self._of_row(Difference, row, by=name) for row in rows]
         each = [one.swapped() for one in each if one.system == self.best] if saved else each
         worse = sign_of(name)
-        other = [one for one in each if one.is_significant and (one.difference or 0) * worse > 0]
+        other = [one for one in each if one.is_significant and one.gap * worse > 0]
         other.sort(key=lambda one: one.p_adjusted or 0)
         better = "the saved numbers are" if saved else f"another {'arm' if self.content.arms else 'system'} is"
         named = [] if saved or not self.content.has_baseline else self.content.compared.baselines
         # With the signs of the answer, which is minus the baseline.
         yield from (one.swapped() if saved or one.system in named else one for one in other[:OPPOSITE])
-        if more := len({one.of for one in other[OPPOSITE:]}):
+        if more := len({one.segment for one in other[OPPOSITE:]}):
             sentence = f"{better[0].upper()}{better[1:]} better in {more:,} more segment{'s' * (more > 1)}"
-            yield self._sentence("absent", {}, by=name, of=sentence)
+            yield self._plain("absent", sentence, by=name)
         if worse and not other and self._n > 1:
             nothing.append(f"a segment in which {better} better")
 
-    def _new(self, rows: Sequence[Mapping[str, Any]]) -> Iterator[Figures]:
+    def _new(self, rows: Sequence[Mapping[str, Any]]) -> Iterator[Sentence]:
         """Yield the segments of the frame of which there are no saved numbers."""
         new = [*dict.fromkeys(self._of(row) for row in rows if not row["n"] and row["n_unpaired"])]
         if new:
             more = f" and {len(new) - OPPOSITE} more" if len(new) > OPPOSITE else ""
             some = f"{', '.join(new[:OPPOSITE])}{more}"
             name = self.content.first_compared
-            yield self._sentence("absent", {}, by=name, of=f"Nothing is compared in {some}: there are no saved numbers")
+            yield self._plain("absent", f"Nothing is compared in {some}: there are no saved numbers", by=name)
 
     def _series(self) -> int:
         return 0 if self.content.segments is None else len(self.content.of_first(self.content.segments))
@@ -124,7 +131,7 @@ class SegmentSentences(SentenceWriter):
     def _n(self) -> int:
         return len(self.segments_of_best)
 
-    def _unusual_segment(self, pairs: Sequence[Figures], nothing: list[str]) -> Iterator[Figures]:
+    def _unusual_segment(self, pairs: Sequence[Difference], nothing: list[str]) -> Iterator[Sentence]:
         """Yield the segment that is farthest from the rest, if that is no chance. Of periods yield their course."""
         if not self.segments_of_best:
             return
@@ -147,20 +154,20 @@ class SegmentSentences(SentenceWriter):
         elif self.content.ci is not None:  # without intervals nothing stands out
             yield from self._of_rows(self.content.ci, nothing)
 
-    def _of_pair(self, pairs: Sequence[Figures]) -> list[Figures]:
+    def _of_pair(self, pairs: Sequence[Difference]) -> list[Difference]:
         """Return the differences of the first pair in each segment."""
         frame, name = self.content.compared.in_segments, self.content.first_compared
         rows = [] if frame is None else self.content.of_compared(frame).to_dicts()
-        each = [self._sentence("difference", row, by=name, split_p_value=row.get("split_p_value")) for row in rows]
+        each = [self._of_row(Difference, row, by=name, split_p_value=row.get("split_p_value")) for row in rows]
         sides = [(pair.system, pair.baseline) for pair in pairs[:1]]
         return [one for one in each if (one.system, one.baseline) in sides]
 
-    def _greatest_change(self, pairs: Sequence[Figures], nothing: list[str]) -> Iterator[Figures]:
+    def _greatest_change(self, pairs: Sequence[Difference], nothing: list[str]) -> Iterator[Sentence]:
         """Yield the segment in which the difference of a pair is greatest, of those with a significant one."""
         of_pair = self._of_pair(pairs)
         significant = [one for one in of_pair if one.is_significant]
         if significant:
-            most, *others = sorted(significant, key=lambda one: -abs(one.difference or 0))
+            most, *others = sorted(significant, key=lambda one: -abs(one.gap))
             yield replace(most, more=also_changed(others))
         elif of_pair:
             nothing.append("a segment that changed")
@@ -171,15 +178,15 @@ class SegmentSentences(SentenceWriter):
         by = self.content.by
         return [name for name in by if are_times(self.segments_of_best, name)] if len(by) > 1 else []
 
-    def _over_time(self, time: str, nothing: list[str]) -> Iterator[Figures]:
+    def _over_time(self, time: str, nothing: list[str]) -> Iterator[Sentence]:
         """Yield the changes over time of all systems and segments together, the surest first."""
         if why := self._of_other_classes():
-            yield self._sentence("absent", {}, of=f"No trend, break or outage is looked for: {why}")
+            yield self._plain("absent", f"No trend, break or outage is looked for: {why}")
             return
         yield from PeriodSentences(self.content, self.work, self.compare_options, time).all(nothing)
 
-    def _not_looked_for(self, why: str) -> Figures:
-        return self._sentence("absent", {}, of=f"No segment that stands out is looked for: {why}")
+    def _not_looked_for(self, why: str) -> Plain:
+        return self._plain("absent", f"No segment that stands out is looked for: {why}")
 
     def _why_not(self) -> str:
         """Return the reason why segments are not searched; "" if they are."""
@@ -219,7 +226,7 @@ class SegmentSentences(SentenceWriter):
         hint += f", and by={alone!r} for a segment that stands out" if others else ""
         return f"{self._by} makes {self._n:,} segments, and {' and '.join(times)} varies by itself; {hint}"
 
-    def _of_queries_and_changes(self, pairs: Sequence[Figures], nothing: list[str]) -> Iterator[Figures]:
+    def _of_queries_and_changes(self, pairs: Sequence[Difference], nothing: list[str]) -> Iterator[Sentence]:
         """Yield the segment that stands out, and which others surely changed; else the one that surely changed most."""
         if not (self.content.has_baseline and pairs):
             yield from self._of_queries(None, nothing)
@@ -227,15 +234,15 @@ class SegmentSentences(SentenceWriter):
         sure = [one for one in self._of_pair(pairs) if one.is_significant]
         not_found = list[str]()
         found = [*self._of_queries(pairs[0], not_found)]
-        if sure and not any(one.kind == "segment" for one in found):
+        if sure and not any(isinstance(one, OutstandingSegment) for one in found):
             yield from self._greatest_change(pairs, nothing)
             return
         nothing += not_found
         for one in found:
-            others = [other for other in sure if other.of != one.of] if one.kind == "segment" else []
+            others = [other for other in sure if isinstance(one, OutstandingSegment) and other.segment != one.segment]
             yield replace(one, more=also_changed(others))
 
-    def _of_queries(self, pair: Figures | None, nothing: list[str]) -> Iterator[Figures]:
+    def _of_queries(self, pair: Difference | None, nothing: list[str]) -> Iterator[Sentence]:
         """Yield the segment whose mean is farthest from that of all other queries, if its p-value is below .05.
 
         Parameters
@@ -271,18 +278,15 @@ class SegmentSentences(SentenceWriter):
         of = plain_text(cluster)
         return f"clusters ({of}) are too few: a segment needs {MIN_COMPARED}, and {MIN_FLIPPED} if some are in several"
 
-    def _standing(self, row: Mapping[str, Any], pair: Figures | None) -> Figures:
+    def _standing(self, row: Mapping[str, Any], pair: Difference | None) -> OutstandingSegment:
         """Return the sentence about a segment that stands out; ``row``: of ``farthest``."""
-        figures = {name: value for name, value in row.items() if name not in ("whole", "p_value")}
-        figures |= {"difference": row["value"] - row["whole"], "baseline_value": row["whole"]}
-        figures |= {"p_adjusted": row["p_value"], "correction": "max_t"}
+        figures = {"baseline_value": row["whole"], "p_adjusted": row["p_value"], "correction": "max_t"}
         if pair is None:
-            return self._sentence("segment", figures, system=self.best)
-        return self._sentence(
-            "segment", figures, by=self.content.first_compared, system=pair.system, baseline=pair.baseline
-        )
+            return self._of_row(OutstandingSegment, row, system=self.best, **figures)
+        figures |= {"system": pair.system, "baseline": pair.baseline}
+        return self._of_row(OutstandingSegment, row, by=self.content.first_compared, **figures)
 
-    def _of_rows(self, ci: float, nothing: list[str]) -> Iterator[Figures]:
+    def _of_rows(self, ci: float, nothing: list[str]) -> Iterator[Sentence]:
         """Yield the segment whose interval excludes the value of all rows; intervals hold for all segments together."""
         level, draws = 1 - (1 - ci) / self._n, max(1000, DRAWS * self._n)
         calls, irm = self.work.without_notes(self.work.irm), self.work.irm
@@ -301,6 +305,6 @@ class SegmentSentences(SentenceWriter):
         whole = self.best_row["value"]
         far = [] if whole is None else [row for row in rows if row["ci_high"] < whole or row["ci_low"] > whole]
         for row in sorted(far, key=lambda row: -abs(row["value"] - whole))[:1]:
-            yield self._sentence("segment", row, baseline_value=whole, difference=row["value"] - whole)
+            yield self._of_row(OutstandingSegment, row, baseline_value=whole)
         if not far:
             nothing.append("a segment that stands out")

@@ -8,8 +8,8 @@ from typing import Any
 
 from frame_metrics.measuring.baseline import is_frame
 from frame_metrics.report.cells import ALPHA, EQUAL, plain_text
+from frame_metrics.report.difference_sentences import Difference, Reversal
 from frame_metrics.report.sentence_writer import SentenceWriter
-from frame_metrics.report.sentences import Figures
 
 STRATA = 50  # the most segments; with more, each is small
 
@@ -35,7 +35,7 @@ def in_segments(compare_options: Mapping[str, Any], by: Sequence[str]) -> dict[s
 class StrataSentences(SentenceWriter):
     """Sentences about differences within segments."""
 
-    def reversed(self, pairs: Sequence[Figures]) -> Iterator[Figures]:
+    def reversed(self, pairs: Sequence[Difference]) -> Iterator[Reversal]:
         """Yield the pairs of arms in which another arm is ahead within segments than over all.
 
         The difference within segments is that of ``ab_test(strata=)``, with the columns of ``by`` as strata. Where this
@@ -61,9 +61,9 @@ class StrataSentences(SentenceWriter):
             for row in rows:
                 if {self._system(row), row["baseline"]} != sides or row["p_adjusted"] is None:
                     continue
-                within = self._sentence("reversal", row, by=name, of=", ".join(map(plain_text, content.by)))
+                within = self._of_row(Reversal, row, by=name, segments=", ".join(map(plain_text, content.by)))
                 over_all = pair if pair.system == within.system else pair.swapped()
-                if opposed(over_all.difference or 0.0, row["difference"], row["p_adjusted"]):
+                if opposed(over_all.gap, row["difference"], row["p_adjusted"]):
                     yield within if row["difference"] > 0 else within.swapped()
 
     def _too_many(self) -> bool:

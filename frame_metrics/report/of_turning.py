@@ -10,15 +10,15 @@ from typing import Any
 from frame_metrics.inputs import Lists
 from frame_metrics.plan.call import Call, bind
 from frame_metrics.plan.needs import RANKED, needs_of
+from frame_metrics.report.difference_sentences import Difference
 from frame_metrics.report.sentence_writer import SentenceWriter
-from frame_metrics.report.sentences import Figures
 from frame_metrics.roles.series import largest_grade
 
 
 class TurningPairs(SentenceWriter):
     """Differences of systems, with what judgments of unjudged results could do to them."""
 
-    def looked_at(self, pairs: Sequence[Figures]) -> list[Figures]:
+    def looked_at(self, pairs: Sequence[Difference]) -> list[Difference]:
         """Return pairs, each with whether judgments could put the other system ahead, or turn what else is sure.
 
         It is looked at where the audit warns that results at the top are unjudged. It is not known for metrics without
@@ -34,7 +34,7 @@ class TurningPairs(SentenceWriter):
             for one, bases in turned
         ]
 
-    def _known(self, pairs: Sequence[Figures]) -> Iterator[tuple[tuple[Any, Any], bool]]:
+    def _known(self, pairs: Sequence[Difference]) -> Iterator[tuple[tuple[Any, Any], bool]]:
         """Yield which pairs judgments can turn, by the names of both."""
         content, work, name = self.content, self.work, str(self.content.system)
         if self._unjudged_warnings.is_empty() or content.arms or not content.query or not pairs:

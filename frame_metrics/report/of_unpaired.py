@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from frame_metrics.report.data_sentences import UnpairedQueries
+from frame_metrics.report.difference_sentences import Difference
 from frame_metrics.report.sentence_writer import SentenceWriter
-from frame_metrics.report.sentences import Figures
+from frame_metrics.report.sentences import Sentence
 from frame_metrics.verbs.audit.of_systems import SOME_QUERIES
 
 MOST_NAMED = 3  # the most systems of which it is said
@@ -14,7 +16,7 @@ MOST_NAMED = 3  # the most systems of which it is said
 class UnpairedSentences(SentenceWriter):
     """Sentences about systems that have values of different queries, so that means are no order of them."""
 
-    def all(self, pairs: Sequence[Figures]) -> Iterator[Figures]:
+    def all(self, pairs: Sequence[Difference]) -> Iterator[Sentence]:
         """Yield how many queries each system of a pair has alone, and its value over all of its own.
 
         Without pairs: how many queries systems have values of. ``pairs``: the differences that have sentences.
@@ -25,12 +27,18 @@ class UnpairedSentences(SentenceWriter):
         if not pairs and len({*n_of.values()}) > 1:
             numbers = f"{min(n_of.values()):,} to {max(n_of.values()):,}"
             of = f"Systems have values of different {content.unit}, {numbers}, and each mean is over its own"
-            yield self._sentence("absent", {}, by=content.first_compared, of=of)
+            yield self._plain("absent", of, by=content.first_compared)
         values = {self._system(row): row["value"] for row in content.of_compared(content.results).to_dicts()}
         sides = [(one, pair.n or 0) for pair in pairs for one in (pair, pair.swapped()) if one.system in values]
         some = [(one, n_of[one.system] - n) for one, n in sides if n_of[one.system] > n]
         for one, alone in some[:MOST_NAMED]:
-            every, value = n_of[one.system], values[one.system]
-            sides_of_pair = {"system": one.system, "baseline": one.baseline, "value": value}
-            counts = {"n": alone, "baseline_n": every, "share": alone / every, "warned": alone > SOME_QUERIES * every}
-            yield self._sentence("left out", {}, by=content.first_compared, **sides_of_pair, **counts)
+            yield UnpairedQueries(
+                metric=one.metric,
+                system=one.system,
+                baseline=one.baseline,
+                unit=content.unit,
+                n_alone=alone,
+                n_of_system=n_of[one.system],
+                value=values[one.system],
+                warned=alone > SOME_QUERIES * n_of[one.system],
+            )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import polars as pl
 
@@ -13,9 +13,10 @@ from frame_metrics.backends.times import ArmOrder, order_of_arms
 from frame_metrics.inputs import FullConfusion
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.report.cells import counted, plain_text
+from frame_metrics.report.difference_sentences import Difference
 from frame_metrics.report.floors import Floors
 from frame_metrics.report.rows_of_shares import key_of
-from frame_metrics.report.sentences import Figures
+from frame_metrics.report.sentences import FIGURES, OF_NO_METRIC, Plain, Sentence
 from frame_metrics.report.words import names_in_words, units_in_words
 from frame_metrics.roles.conventions import Conventions
 from frame_metrics.stats.proxies import FEWEST
@@ -24,28 +25,8 @@ if TYPE_CHECKING:
     from frame_metrics.report.calls import Calls
     from frame_metrics.report.content import Content
 
-# Fields of a sentence that are no columns.
-NOT_COLUMNS = (
-    *(
-        "kind",
-        "also",
-        "more",
-        "warned",
-        "are_periods",
-        "of_all",
-        "of_days",
-        "within",
-        "can_turn",
-        "may_be_sudden",
-        "segment",
-        "unit",
-        "clusters",
-    ),
-    *("adjusted", "clicks", "word_for_unasked", "split_p_value", "level", "n_tests", "p_floor", "few_units_text"),
-    *("threshold", "share_rows"),
-)
 UNJUDGED = "unjudged in the top"  # the check of the audit
-FIGURES = {field.name: str(field.type).split(" ")[0] for field in fields(Figures) if field.name not in NOT_COLUMNS}
+OneSentence = TypeVar("OneSentence", bound=Sentence)
 
 
 @dataclass(frozen=True)
@@ -118,32 +99,43 @@ class SentenceWriter:
         """The number that replaces undefined values of the first metric; None if they are left out."""
         return fill_of(self.work.irm, self.content.asked[0][1])
 
-    def _sentence(self, kind: str, row: Mapping[str, Any], *, by: str | None = None, **more: Any) -> Figures:
-        """Return a sentence with the figures of a row.
+    def _plain(self, about: str, of: str, *, by: str | None = None, **more: Any) -> Plain:
+        """Return a sentence that is given as text; ``by``: the metric that it is about, None for the first."""
+        return Plain(about=about, metric=None if about in OF_NO_METRIC else self._asked(by)[0], of=of, **more)
+
+    def _of_row(
+        self, kind: type[OneSentence], row: Mapping[str, Any], *, by: str | None = None, **more: Any
+    ) -> OneSentence:
+        """Return a sentence with the figures of a row, and what is the same in the whole report.
 
         Parameters
         ----------
+        kind : its class, whose fields are taken.
         by : the metric of the figures; None for the first.
-        more : figures to add or to replace.
+        more : fields to add or to replace.
         """
-        figures = {name: value for name, value in row.items() if name in FIGURES and name != self.content.system}
-        of = self._of(row) or None
-        name, metric = next((one for one in self.content.asked if one[0] == by), self.content.asked[0])
-        fixed = {"metric": name, "unit": self.content.unit, "of": of, "system": self._system(row)}
-        fixed |= {"are_periods": self._are_periods, "segment": self._in_words(row)}
+        known = {name: value for name, value in row.items() if name in FIGURES and name != self.content.system}
+        name, metric = self._asked(by)
+        known |= {"metric": name, "unit": self.content.unit, "system": self._system(row)}
+        known |= {"segment": self._of(row) or None, "segment_in_words": self._in_words(row)}
         at = self.content.decisions.threshold if metric.input is FullConfusion else None
-        fixed |= {"threshold": at, "adjusted": self.content.compared.adjusted, "level": self.compare_options.get("ci")}
-        fixed |= {"n_tests": row.get("n_tests"), "clusters": units_in_words(self.work.columns.cluster)}
-        sides = (more.get("system", fixed["system"]), more.get("baseline", row.get("baseline")))
-        fixed["share_rows"] = tuple(self._share_rows(name, row, side) for side in sides)
-        return Figures(**{**figures, "kind": kind, **fixed, **more})
+        known |= {"threshold": at, "adjusted": self.content.compared.adjusted, "level": self.compare_options.get("ci")}
+        known |= {"n_tests": row.get("n_tests"), "clusters": units_in_words(self.work.columns.cluster)}
+        known |= {"are_periods": self._are_periods} | more
+        sides = [known[side] for side in ("system", "baseline") if side in known]
+        known["share_rows"] = tuple(self._share_rows(name, row, side) for side in sides)
+        return kind(**{field.name: known[field.name] for field in fields(kind) if field.name in known})
+
+    def _asked(self, name: str | None) -> tuple[str, Metric]:
+        """Return a metric that was asked for and its name; the first one if it is not among them."""
+        return next((one for one in self.content.asked if one[0] == name), self.content.asked[0])
 
     def _share_rows(self, name: str, row: Mapping[str, Any], system: Any) -> int | None:
         """Return how many rows a metric is a share of, for a system and the segment of a row; None if unknown."""
         segment = [row[column] for column in self.content.by if column in row]
         return self.content.share_rows.get(name, {}).get(key_of(system, *segment))
 
-    def _differences(self, rows: Sequence[Mapping[str, Any]], name: str) -> list[Figures]:
+    def _differences(self, rows: Sequence[Mapping[str, Any]], name: str) -> list[Difference]:
         """Return the sentences of the rows of a comparison by one metric, with the least p-values of few units."""
         clusters = self.content.audit.filter(check="few clusters")["n"]
         _, word = units_in_words(self.work.columns.cluster)
@@ -154,7 +146,7 @@ class SentenceWriter:
             few: dict[str, Any] = self._too_few_judged(row)
             few = few if floor is None else {"p_floor": floor.p_floor, "few_units_text": floor.few_units_text}
             few |= {"value": None, "baseline_value": None} if row.get("n_proxy") else {}
-            found.append(self._sentence("difference", row, by=name, split_p_value=row.get("split_p_value"), **few))
+            found.append(self._of_row(Difference, row, by=name, split_p_value=row.get("split_p_value"), **few))
         return found
 
     def _too_few_judged(self, row: Mapping[str, Any]) -> dict[str, str]:
@@ -167,7 +159,7 @@ class SentenceWriter:
         units = f" {by} fewer than {FEWEST} {users}" if self.work.columns.cluster else f", fewer than {FEWEST}"
         return {"few_units_text": f"people judged {counted(row['n'], self.content.unit)}{units}"}
 
-    def _needed(self, pair: Figures, detect: float) -> int | None:
+    def _needed(self, pair: Difference, detect: float) -> int | None:
         """Return how many queries (those judged by people) show a difference over all segments; None if unknown."""
         irm, sides = self.work.all_segments(self.content), {pair.system, pair.baseline}
         rows = self._quietly(irm.sample_size, self.content.first_compared, detect=detect)

@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from frame_metrics.report.cells import ALPHA, EQUAL
+from frame_metrics.report.cells import ALPHA, EQUAL, plain_text
+from frame_metrics.report.data_sentences import (
+    ColumnWeights,
+    PropensityWeights,
+    UnansweredQueries,
+    UndefinedValues,
+    UnjudgedResults,
+)
+from frame_metrics.report.difference_sentences import Difference, NotWorse
 from frame_metrics.report.of_audit import NOTHING_RELEVANT, AuditSentences
 from frame_metrics.report.of_best import BestSystemSentences, with_next_best
 from frame_metrics.report.of_calibration import CalibrationSentences
@@ -21,9 +29,10 @@ from frame_metrics.report.of_segments import SegmentSentences
 from frame_metrics.report.of_strata import StrataSentences
 from frame_metrics.report.of_turning import TurningPairs
 from frame_metrics.report.of_unpaired import UnpairedSentences
-from frame_metrics.report.sentence_writer import FIGURES, SentenceWriter
-from frame_metrics.report.sentences import ANSWER, DOUBT, WHEN, Figures
-from frame_metrics.report.words import name_of
+from frame_metrics.report.sentence_writer import SentenceWriter
+from frame_metrics.report.sentences import ANSWER, DOUBT, FIGURES, WHEN, ErrorRates, Sentence
+from frame_metrics.report.value_sentences import BestSystems, HighestSystem, ValueOverAll
+from frame_metrics.report.words import LONGEST_NAME, name_of
 from frame_metrics.verbs.audit.of_systems import SOME_QUERIES
 
 if TYPE_CHECKING:
@@ -33,9 +42,7 @@ if TYPE_CHECKING:
 NEARLY_EQUAL = 0.995  # weights are alike if they are worth more than this share of as many equal ones
 RESULTS_LOOKED_AT = 10  # results of a ranking that are looked at, if the first metric has no cutoff
 MOST_LACKING = 3  # the most systems that are named because they lack rows of queries
-OF_NO_METRIC = ("arms", "audit", "cut", "distance", "missing", "split", "tests")  # kinds of sentences
 OF_MARGIN = ("margin", "p_not_worse")  # figures of differences that are compared with a margin
-TYPES = {"str": pl.String(), "int": pl.Int64(), "float": pl.Float64()}
 
 
 def summary_of(content: Content, work: Calls, compare_options: Mapping[str, Any]) -> pl.DataFrame:
@@ -50,38 +57,36 @@ def summary_of(content: Content, work: Calls, compare_options: Mapping[str, Any]
     sentences += writer.tests(sentences)
     rows = placed(sentences, AuditSentences(content, work, compare_options).more())
     places, sentences = [place for place, _ in rows], [one for _, one in rows]
-    system = content.system
+    system, each = content.system, [one.figures for one in sentences]
     dtype = content.results.schema[system] if system else pl.String()
     other = dtype if content.compared.differences is None else content.compared.differences.schema["baseline"]
     named = {"system": dtype, "baseline": other}
     names = [one for one in FIGURES if one != "system" or system]
     names = [one for one in names if one not in OF_MARGIN or "margin" in compare_options]
-    kinds = {name: named[name] if name in named else TYPES[FIGURES[name]] for name in names}
     first = {
         "kind": pl.Series([one.kind for one in sentences], dtype=pl.String),
         "place": pl.Series(places, dtype=pl.Int64),
         "sentence": pl.Series([one.sentence for one in sentences], dtype=pl.String),
     }
-    columns = {name: pl.Series([getattr(one, name) for one in sentences], dtype=kind) for name, kind in kinds.items()}
-    of_none = pl.Series([one.kind in OF_NO_METRIC for one in sentences], dtype=pl.Boolean)
-    columns["metric"] = columns["metric"].set(of_none, None)
+    kinds = {**FIGURES, **named}
+    columns = {name: pl.Series([row[name] for row in each], dtype=kinds[name]) for name in names}
     return pl.DataFrame(first | columns)
 
 
-def placed(sentences: Sequence[Figures], more: str = "") -> list[tuple[int | None, Figures]]:
+def placed(sentences: Sequence[Sentence], more: str = "") -> list[tuple[int | None, Sentence]]:
     """Return sentences in the order of their places, each place with the first that may take it; others are notes.
 
     Parameters
     ----------
     more : what else may make the answer wrong, for the end of the first sentence that says so.
     """
-    taken: dict[int, Figures] = {}
+    taken: dict[int, Sentence] = {}
     for one in _the_answer_first(sentences):
         if one.place is not None:
             taken.setdefault(one.place, one)
     first = {id(one) for one in taken.values()}
-    notes = [(None, one) for one in sentences if id(one) not in first]
-    if ANSWER in taken and taken[ANSWER].kind == "value" and WHEN in taken:
+    notes: list[tuple[int | None, Sentence]] = [(None, one) for one in sentences if id(one) not in first]
+    if ANSWER in taken and isinstance(taken[ANSWER], ValueOverAll) and WHEN in taken:
         # A value over all that changed is neither the one before nor the one now: the change is the answer.
         taken[ANSWER], taken[WHEN] = taken[WHEN], taken[ANSWER]
     if more and DOUBT in taken:
@@ -89,18 +94,19 @@ def placed(sentences: Sequence[Figures], more: str = "") -> list[tuple[int | Non
     return [*sorted(taken.items()), *notes]
 
 
-def _the_answer_first(sentences: Sequence[Figures]) -> list[Figures]:
+def _the_answer_first(sentences: Sequence[Sentence]) -> list[Sentence]:
     """Put significant differences first, unless several systems may be the best, or it is not known what is better."""
-    significant = [one for one in sentences if one.kind == "difference" and one.is_significant and not one.of]
-    boards = [one for one in sentences if one.kind in ("best", "highest")]
-    one_may_be_best = all(one.kind == "best" and one.n_units == 1 for one in boards)
+    pairs = [one for one in sentences if isinstance(one, Difference) and one.place == ANSWER]
+    significant = [one for one in pairs if one.is_significant]
+    boards = [one for one in sentences if isinstance(one, BestSystems | HighestSystem)]
+    one_may_be_best = all(isinstance(one, BestSystems) and one.n_best == 1 for one in boards)
     return [*(significant if one_may_be_best else []), *sentences]
 
 
 class SummarySentences(SentenceWriter):
     """Sentences of a summary, found in the content of a report."""
 
-    def all(self) -> Iterator[Figures]:
+    def all(self) -> Iterator[Sentence]:
         """Yield all possible sentences; those whose figures are not enough are empty."""
         about = self.content, self.work, self.compare_options
         audit, best = AuditSentences(*about), BestSystemSentences(*about)
@@ -120,7 +126,7 @@ class SummarySentences(SentenceWriter):
         yield from MixSentences(*about).all(pairs)
         yield from StrataSentences(*about).reversed(pairs)
         if not pairs or self.content.first_compared != self.content.first:
-            yield self._sentence("value", self.best_row, of_all=bool(self.content.by))
+            yield self._of_row(ValueOverAll, self.best_row, of_segments=bool(self.content.by))
         # What the figures rest on.
         yield from self._weighted()
         yield from self._absent()
@@ -139,10 +145,11 @@ class SummarySentences(SentenceWriter):
         labels = [*ProxySentences(*about).labels(pairs)]
         yield from labels or NextStepSentences(*about).next(pairs, of_segments)
 
-    def _doubts(self, audit: AuditSentences, pairs: Sequence[Figures]) -> Iterator[Figures]:
+    def _doubts(self, audit: AuditSentences, pairs: Sequence[Difference]) -> Iterator[Sentence]:
         """Yield what a reader has to know before any figure: the split of arms, errors, and what is missing."""
         if self.content.arms:
-            yield self._sentence("arms", {}, of=self.content.system)
+            each = f"Each {plain_text(self.content.system, LONGEST_NAME)} has {self.content.unit} of its own"
+            yield self._plain("arms", str(self.content.system), text=f"{each}, and is measured over these")
         yield from audit.split()
         yield from audit.errors()
         yield from audit.causes()
@@ -151,21 +158,21 @@ class SummarySentences(SentenceWriter):
             yield from self._unanswered(audit.word_for_unasked)
         yield from UnpairedSentences(self.content, self.work, self.compare_options).all(pairs)
 
-    def _weighted(self) -> Iterator[Figures]:
+    def _weighted(self) -> Iterator[PropensityWeights | ColumnWeights]:
         """Yield how many values of equal weight are as informative as those of the best system."""
         effective = self.best_row.get("n_effective")
         if effective is not None and self.work.irm.roles.get("propensity") is not None:
-            of = "lists" if self.content.asked[0][1].off_policy else "relevant results"
-            yield self._sentence("weighted", {}, system=self.best, value=effective, of=of)
+            name, metric = self.content.asked[0]
+            what = "lists" if metric.off_policy else "relevant results"
+            yield PropensityWeights(metric=name, system=self.best, n_effective=effective, weighted=what)
         if self._weighs():
-            row = {**self.best_row, "ci_low": None, "ci_high": None}  # the interval is that of the metric
-            yield self._sentence("weights", row, system=self.best, value=effective, of=self.content.weighted)
+            yield self._of_row(ColumnWeights, self.best_row, n_effective=effective, weight=self.content.weighted)
 
-    def tests(self, sentences: Sequence[Figures]) -> Iterator[Figures]:
+    def tests(self, sentences: Sequence[Sentence]) -> Iterator[ErrorRates]:
         """Yield how often sentences that rest on tests are wrong, one and any of them, if there are several."""
         n, level = sum(one.claims for one in sentences), max(ALPHA, round(1 - self.compare_options["ci"], 12))
         if n > 1:  # whatever the tests have to do with each other (Bonferroni)
-            yield self._sentence("tests", {}, n=n, value=level, share=min(n * level, 1.0))
+            yield ErrorRates(metric=None, n=n, each=level, some=min(n * level, 1.0))
 
     def _weighs(self) -> bool:
         """Return True if queries, or rows, have weights that are not alike."""
@@ -176,7 +183,7 @@ class SummarySentences(SentenceWriter):
             and effective < self.best_row["n"] * NEARLY_EQUAL
         )
 
-    def _undefined(self) -> Iterator[Figures]:
+    def _undefined(self) -> Iterator[UndefinedValues]:
         """Yield where the first metric is undefined, and what becomes of it."""
         results = self.content.of_first(self.content.results)
         rows = sorted(results.to_dicts(), key=lambda row: self._system(row) != self.best)
@@ -195,10 +202,16 @@ class SummarySentences(SentenceWriter):
         some = pl.col("n").is_between(n, most)
         audit = self.content.audit.filter(some, check=NOTHING_RELEVANT, severity="info")
         word = "click" if self.content.clicks else "relevant row"
-        clicks = word if len(audit) and every is not None else None  # each row has a label, and none of these is 1
-        figures = {"n": n, "baseline_n": every, "of": self._filled(n, unit), "clicks": clicks}
-        figures |= {"unit": self.content.unit if unit == "queries" else unit, "also": also}
-        yield self._sentence("undefined", {}, system=system, **figures)
+        yield UndefinedValues(
+            metric=self.content.first,
+            system=system,
+            unit=self.content.unit if unit == "queries" else unit,
+            n_undefined=n,
+            n_queries=every,
+            become=self._filled(n, unit),
+            lack=word if len(audit) and every is not None else None,  # each row has a label, and none of these is 1
+            also=also,
+        )
 
     def _also_undefined(self, rows: Sequence[Mapping[str, Any]]) -> str:
         """Return words for the undefined values of other systems; of many how many systems have some."""
@@ -215,12 +228,12 @@ class SummarySentences(SentenceWriter):
             return f"{'are' if many else 'is'} left out" if unit else None
         return f"count{'' if many else 's'} as {fill:g}"
 
-    def _absent(self) -> Iterator[Figures]:
+    def _absent(self) -> Iterator[Sentence]:
         """Yield what the caller asked for and could not be computed."""
         for metric, reason in self.work.absent_metrics:
-            yield self._sentence("absent", {}, by=metric, of=reason)
+            yield self._plain("absent", reason, by=metric)
 
-    def _losses(self, pairs: Sequence[Figures]) -> Iterator[Figures]:
+    def _losses(self, pairs: Sequence[Difference]) -> Iterator[NotWorse]:
         """Yield what is known of the loss of each pair with a sentence, in each metric with a margin."""
         frame, margins = self.content.compared.differences, self.compare_options.get("margin") or {}
         rows = [] if frame is None or not margins else frame.to_dicts()
@@ -228,9 +241,9 @@ class SummarySentences(SentenceWriter):
             for row in rows:
                 own = row["metric"] in margins and (self._system(row), row["baseline"]) == (pair.system, pair.baseline)
                 if own:
-                    yield self._sentence("not worse", row, by=row["metric"], margin=margins[row["metric"]])
+                    yield self._of_row(NotWorse, row, by=row["metric"], margin=margins[row["metric"]])
 
-    def _unjudged(self, other: Any) -> Iterator[Figures]:
+    def _unjudged(self, other: Any) -> Iterator[UnjudgedResults]:
         """Yield the shares of unjudged results in the top of the rankings, of the best system and of another one."""
         if not self.content.query:
             return
@@ -241,14 +254,21 @@ class SummarySentences(SentenceWriter):
             judged = self.content.over_all(judged)
             share = {self._system(row): None if row["value"] is None else 1 - row["value"] for row in judged.to_dicts()}
             sides = [self.best, *([other] if other is not None and other in share else [])]
-            figures = {"baseline": other, "baseline_value": share[other]} if len(sides) > 1 else {}
-            sizes = {self._system(row): (row["n"], row["n_undefined"]) for row in judged.to_dicts()}
-            if any(sizes[side][1] for side in sides):  # some have no results that could be judged
-                figures |= dict(zip(("n_units", "baseline_n_units"), (sizes[side][0] for side in sides), strict=False))
-            warned = not self._unjudged_warnings.is_empty()
-            yield self._sentence("unjudged", figures, system=self.best, share=share[self.best], n=k, warned=warned)
+            lack = any(row["n_undefined"] for row in judged.to_dicts() if self._system(row) in sides)
+            sizes = {self._system(row): row["n"] for row in judged.to_dicts() if lack}  # of those with results
+            yield UnjudgedResults(
+                metric=self.content.first,
+                system=self.best,
+                cutoff=k,
+                share=share[self.best],
+                baseline=sides[1] if len(sides) > 1 else None,
+                baseline_share=share[sides[1]] if len(sides) > 1 else None,
+                n_with_results=sizes.get(self.best),
+                baseline_n_with_results=sizes.get(sides[1]) if len(sides) > 1 else None,
+                warned=not self._unjudged_warnings.is_empty(),
+            )
 
-    def _unanswered(self, word_for_unasked: str | None) -> Iterator[Figures]:
+    def _unanswered(self, word_for_unasked: str | None) -> Iterator[UnansweredQueries]:
         """Yield the systems that have no row of more than a few queries, those that lack most first.
 
         Saved numbers say it in the column "answered"; without it all numbers count as measured. ``word_for_unasked``:
@@ -266,16 +286,18 @@ class SummarySentences(SentenceWriter):
             if n > SOME_QUERIES * every:
                 value, n_answered = over_answered.get(system, (None, 0))
                 zero = value is None or abs(row["value"] * row["n"] - value * n_answered) <= EQUAL * row["n"]
-                of = None if drops else "count as 0" if zero else "count as queries without results"
-                figures = {
-                    "n": n,
-                    "baseline_n": every,
-                    "value": value,
-                    "n_units": n_answered,
-                    "of": of,
-                    "word_for_unasked": word_for_unasked,
-                }
-                yield self._sentence("unanswered", {}, system=system, **figures)
+                count_as = "count as 0" if zero else "count as queries without results"
+                yield UnansweredQueries(
+                    metric=self.content.first,
+                    system=system,
+                    unit=self.content.unit,
+                    n_unanswered=n,
+                    n_queries=every,
+                    count_as=None if drops else count_as,
+                    value_of_others=value,
+                    n_others=n_answered,
+                    word_for_unasked=word_for_unasked,
+                )
 
     def _over_answered(self) -> dict[Any, tuple[float | None, int]]:
         """Return, for each system, its value over the queries that it has rows of, and their number."""

@@ -1,60 +1,135 @@
-"""Sentences of a summary about changes over time: a trend, a break, or an outage."""
+"""Sentences of a summary about changes: a trend, a break, an outage, and what a change comes from."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import Any
 
-from frame_metrics.report.cells import number_text
-from frame_metrics.report.words import counted_of, of_system, p_words
-
-if TYPE_CHECKING:
-    from frame_metrics.report.sentences import Figures
+from frame_metrics.report.cells import EQUAL, number_text
+from frame_metrics.report.sentences import WHEN, Sentence, column, declared
+from frame_metrics.report.words import name_of, of_system, p_words, share_text, signed_text
 
 
-def _rose_or_fell(figures: Figures) -> str:
-    return f"{figures.metric}{of_system(figures)} {'rose' if (figures.difference or 0) > 0 else 'fell'}"
+@declared(place=WHEN, claims=True)
+class TimeChange(Sentence):
+    """A change of the metric over time, and its test."""
+
+    when: str = column("of")  # the first period from then on; of a trend or an outage "first to last"
+    value: float  # the level of an outage, or from a break on, or the end of a trend; and the other level
+    baseline_value: float
+    p_adjusted: float
+    correction: str | None
+    of_days: bool  # whether days are compared with the same weekdays
+    also: str  # words for the other systems and segments that have the same change
+    unit: str  # the word for queries or rows, and how many are behind both levels
+    n: int
+    baseline_n: int | None = None  # None for a trend, whose queries are all in ``n``
+    share_rows: tuple[int | None, ...] = ()  # how many rows of each side the metric is a share of, if it is one of some
+
+    @property
+    def difference(self) -> float:
+        return self.value - self.baseline_value
+
+    @property
+    def _rose_or_fell(self) -> str:
+        return f"{self.metric}{of_system(self.system)} {'rose' if self.difference > 0 else 'fell'}"
+
+    @property
+    def _by(self) -> str:
+        return number_text(abs(self.difference))
+
+    @property
+    def _from_to(self) -> str:
+        return f"from {number_text(self.baseline_value)} to {number_text(self.value)}"
+
+    @property
+    def _averaged(self) -> str:
+        """Words for what levels are means over: means over queries, as ``change`` has them, may be others."""
+        return f", averaged over {'days' if self.of_days else 'periods'}"
+
+    @property
+    def _tested(self) -> str:
+        """The p-value of a change, and the numbers of queries before and after it."""
+        numbers = f"{share_text(self.share_rows[::-1])}{self.baseline_n:,} and {self.n:,} {self.unit}"
+        return f"(over {numbers} before and after; {p_words(self.p_adjusted)})"
 
 
-def _from_to(figures: Figures) -> str:
-    return f"from {number_text(figures.baseline_value)} to {number_text(figures.value)}"
+@declared(kind="trend")
+class Trend(TimeChange):
+    """A line that rises or falls."""
+
+    may_be_sudden: bool  # whether there are too few periods to look for a break
+
+    def words(self) -> str:
+        how, p = "" if self.may_be_sudden else " steadily", p_words(self.p_adjusted)
+        few = ", steadily or at once, which so few periods cannot tell" if self.may_be_sudden else ""
+        return f"{self._rose_or_fell}{how}{self.also}, on a line {self._from_to} ({self.when}; {p}){few}."
 
 
-def _averaged(figures: Figures) -> str:
-    """Return what levels are means over: means over queries, as ``change`` has them, may be others."""
-    return f", averaged over {'days' if figures.of_days else 'periods'}"
+@declared(kind="break")
+class LevelBreak(TimeChange):
+    """A level that changed from one period to the next."""
+
+    def words(self) -> str:
+        since = f"at or near {self.when}{self.also}"
+        return f"{self._rose_or_fell} by {self._by} {since}, {self._from_to}{self._averaged} {self._tested}."
 
 
-def _tests(figures: Figures) -> str:
-    """Return the p-value of a change, and the numbers of queries behind both levels, in the order of these."""
-    p = p_words(figures.p_adjusted)
-    if figures.kind == "outage":
-        return f"(over {counted_of(figures)}; {p})"
-    return f"(over {counted_of(figures.swapped())} before and after; {p})"
+@declared(kind="trend or break")
+class TrendOrBreak(TimeChange):
+    """A change of which it is not known if it is sudden."""
+
+    def words(self) -> str:
+        how = f"either suddenly near {self.when} or gradually{self.also}"
+        return f"{self._rose_or_fell} {self._from_to}{self._averaged}, {how} {self._tested}."
 
 
-def trend(figures: Figures) -> str:
-    how, p = "" if figures.may_be_sudden else " steadily", p_words(figures.p_adjusted)
-    few = ", steadily or at once, which so few periods cannot tell" if figures.may_be_sudden else ""
-    return f"{_rose_or_fell(figures)}{how}{figures.also}, on a line {_from_to(figures)} ({figures.of}; {p}){few}."
+@declared(kind="outage")
+class Outage(TimeChange):
+    """A level that was another one for a few periods."""
+
+    def words(self) -> str:
+        first, *later = self.when.split(" to ")
+        one = f"On {first}" if self.of_days else f"In {'the period from ' * (len(first) >= len('2026-01-05'))}{first}"
+        when = f"From {self.when}" if later else one
+        other = "on the same weekdays of all other weeks" if self.of_days else "otherwise"
+        than = f"{self._by} {'higher' if self.difference > 0 else 'lower'} than {other}{self.also}"
+        values = f"{number_text(self.value)} against {number_text(self.baseline_value)}{self._averaged}"
+        return f"{when} {self.metric}{of_system(self.system)} was {than}: {values} {self._tested}."
+
+    @property
+    def _tested(self) -> str:
+        """The p-value, and the numbers of queries in the outage and otherwise."""
+        numbers = f"{share_text(self.share_rows)}{self.n:,} and {self.baseline_n:,} {self.unit}"
+        return f"(over {numbers}; {p_words(self.p_adjusted)})"
 
 
-def level_break(figures: Figures) -> str:
-    by, tests = number_text(abs(figures.difference or 0.0)), _tests(figures)
-    levels = f"{_from_to(figures)}{_averaged(figures)}"
-    return f"{_rose_or_fell(figures)} by {by} at or near {figures.of}{figures.also}, {levels} {tests}."
+@declared(kind="mix", place=WHEN, claims=True)
+class ChangeInParts(Sentence):
+    """A change between two periods or arms that is taken apart."""
 
+    baseline: Any
+    value: float
+    baseline_value: float
+    difference: float
+    ci_low: float
+    ci_high: float
+    n: int
+    baseline_n: int
+    share: float  # of the queries that the parts are of
+    parts: str = column("of")  # how much comes from which, in words
+    are_periods: bool  # whether it is known which is later
 
-def outage(figures: Figures) -> str:
-    first, *later = str(figures.of).split(" to ")
-    one = f"On {first}" if figures.of_days else f"In {'the period from ' * (len(first) >= len('2026-01-05'))}{first}"
-    when = f"From {figures.of}" if later else one
-    other = "on the same weekdays of all other weeks" if figures.of_days else "otherwise"
-    by, side = number_text(abs(figures.difference or 0.0)), "higher" if (figures.difference or 0) > 0 else "lower"
-    values = f"{number_text(figures.value)} against {number_text(figures.baseline_value)}"
-    than = f"{by} {side} than {other}{figures.also}"
-    return f"{when} {figures.metric}{of_system(figures)} was {than}: {values}{_averaged(figures)} {_tests(figures)}."
-
-
-def trend_or_break(figures: Figures) -> str:
-    how = f"either suddenly near {figures.of} or gradually{figures.also}"
-    return f"{_rose_or_fell(figures)} {_from_to(figures)}{_averaged(figures)}, {how} {_tests(figures)}."
+    def words(self) -> str:
+        change, by = self.difference, number_text(abs(self.difference))
+        name, base = name_of(self.system), name_of(self.baseline)
+        own, other = number_text(self.value), number_text(self.baseline_value)
+        if self.ci_low <= 0 <= self.ci_high or abs(change) <= EQUAL:
+            ends = f"by {signed_text(change)} ({signed_text(self.ci_low)} to {signed_text(self.ci_high)})"
+            if self.are_periods:
+                return f"{self.metric} hardly moved from {base} to {name}, {ends}: {self.parts}."
+            return f"{self.metric} of {name} hardly differs from that of {base}, {ends}: {self.parts}."
+        if self.are_periods:  # its interval is in the answer
+            verb = "rose" if change > 0 else "fell"
+            return f"{self.metric} {verb} by {by} from {base} to {name} ({other} to {own}): {self.parts}."
+        side = "above" if change > 0 else "below"
+        return f"{name} is {side} {base} by {by} in {self.metric} ({own} against {other}): {self.parts}."

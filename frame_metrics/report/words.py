@@ -10,11 +10,10 @@ from typing import TYPE_CHECKING, Any
 from frame_metrics.backends.display import WRITTEN, rounded_down
 from frame_metrics.measuring.baseline import THIS
 from frame_metrics.metrics.parameters import is_number
-from frame_metrics.report.cells import ALPHA, EQUAL, counted, number_text, p_text, plain_text
+from frame_metrics.report.cells import ALPHA, EQUAL, number_text, p_text, plain_text
 
 if TYPE_CHECKING:
     from frame_metrics.metrics.metric import Metric
-    from frame_metrics.report.sentences import Figures
 
 LONGEST_NAME = 60  # the most letters of a name
 BESIDE = 3  # the most systems, or segments, that are named beside the first
@@ -39,9 +38,9 @@ def when_text(value: Any) -> str:
     return plain_text(value, LONGEST_NAME)
 
 
-def of_system(figures: Figures) -> str:
+def of_system(system: Any) -> str:
     """Return words for whose the figures are; "" without systems."""
-    return "" if figures.system is None else f" of {name_of(figures.system)}"
+    return "" if system is None else f" of {name_of(system)}"
 
 
 def p_words(p: float | None) -> str:
@@ -50,9 +49,9 @@ def p_words(p: float | None) -> str:
     return f"p < {text[1:]}" if text.startswith("<") else f"p = {text}"
 
 
-def range_of(figures: Figures, *, signed: bool = False) -> str:
+def range_of(low: float | None, high: float | None, *, signed: bool = False) -> str:
     """Return an interval as text; ``signed``: whether ends above 0 have a plus sign."""
-    ends, text = (figures.ci_low, figures.ci_high), signed_text if signed else number_text
+    ends, text = (low, high), signed_text if signed else number_text
     small = [abs(end) for end in ends if end is not None and EQUAL < abs(end) < 0.0005]
     if len(small) == 1 and small[0] >= WRITTEN and all(end is not None and abs(end) < 1000 for end in ends):
         digits = math.ceil(-math.log10(small[0]) - 1e-9)  # as many in both, so that the smaller end is not 0
@@ -71,30 +70,17 @@ def units_in_words(column: str | None) -> tuple[str, str]:
     return UNIT_WORDS.get(name, ("of", "clusters"))
 
 
-def counted_of(figures: Figures) -> str:
-    """Return words for the number of queries or rows behind the figures; of a share of some rows also for these."""
-    some = share_rows_text(figures)
-    if figures.baseline_n is not None:
-        numbers = (figures.n_units, figures.baseline_n_units)
-        many = None not in numbers and numbers != (figures.n, figures.baseline_n)
-        before, units = figures.clusters
-        of = f" {before} {figures.n_units:,} and {figures.baseline_n_units:,} {units}" if many else ""
-        return f"{some}{figures.n:,} and {figures.baseline_n:,} {figures.unit}{of}"
-    return f"{some}{counted(figures.n or 0, figures.unit)}"
+def share_text(rows: Sequence[int | None], *, one_if_equal: bool = False) -> str:
+    """Return words for the rows that a metric is a share of, on one side or both, as "55 and 43 of ".
+
+    "" if it is a share of all rows, or none. ``one_if_equal``: whether one number stands for two that are equal.
+    """
+    some = [*dict.fromkeys(rows)] if one_if_equal else rows
+    return "" if None in some or not some else f"{' and '.join(f'{n:,}' for n in some)} of "
 
 
-def share_rows_text(figures: Figures) -> str:
-    """Return words for the rows that the metric is a share of, on one side or both, as "55 and 43 of "; else ""."""
-    own, other = figures.share_rows
-    two = figures.baseline is not None or figures.baseline_n is not None
-    if own is None or (two and other is None):
-        return ""
-    same = not two or (other == own and figures.baseline_n is None)
-    return f"{own:,} of " if same else f"{own:,} and {other:,} of "
-
-
-def at_text(figures: Figures) -> str:
-    return "" if figures.threshold is None else f" at threshold {rounded_down(figures.threshold, 4)}"
+def at_text(threshold: float | None) -> str:
+    return "" if threshold is None else f" at threshold {rounded_down(threshold, 4)}"
 
 
 def names_in_words(names: Sequence[str]) -> str:
@@ -141,12 +127,16 @@ def metric_words(metric: Metric, *, clicks: bool, positive: str | None) -> str:
     return text[:1].lower() + text[1:]
 
 
+def capital(text: str) -> str:
+    """Return a text with a capital first letter."""
+    return f"{text[:1].upper()}{text[1:]}"
+
+
 def percent(level: float | None) -> str:
     """Return the level of an interval as text, "95 %" if it is not known."""
     return f"{100 * (level or 1 - ALPHA):g} %"
 
 
-def level_text(figures: Figures) -> str:
+def level_text(level: float | None) -> str:
     """Return words for the level of an interval and what belongs to it, if it is not the usual one."""
-    same = figures.level is None or abs(figures.level - (1 - ALPHA)) < EQUAL
-    return "" if same else f" at a level of {1 - (figures.level or 0):.3g}"
+    return "" if level is None or abs(level - (1 - ALPHA)) < EQUAL else f" at a level of {1 - level:.3g}"

@@ -11,8 +11,9 @@ import pytest
 
 import frame_metrics
 from frame_metrics import IRM
+from frame_metrics.report.data_sentences import UnjudgedResults
+from frame_metrics.report.difference_sentences import Difference
 from frame_metrics.report.of_best import with_next_best
-from frame_metrics.report.sentences import Figures
 from frame_metrics.report.words import no_more
 from inside import REGISTRY, few_pairs_together
 
@@ -201,16 +202,8 @@ def test_with_a_baseline_the_best_is_held_against_the_next_best(better: Any, sta
     next_best = f"It also beats the next best, b, by {abs(found['difference']):.3f}. Surely better than c: b by "
     alike = "and the next best, "
     assert (next_best if found["p_adjusted"] < 0.05 else alike) in headline["sentence"]
-    two = Figures(
-        kind="difference",
-        unit="queries",
-        metric="rr",
-        system="a",
-        baseline="c",
-        difference=0.3,
-        p_adjusted=0.01,
-        can_turn=True,
-    )
+    sides = {"system": "a", "baseline": "c"}
+    two = Difference(unit="queries", metric="rr", difference=0.3, p_adjusted=0.01, can_turn=True, **sides)
     (first,) = with_next_best([two], [replace(two, baseline="b")])
     assert first.more == "It also beats the next best so far, b, by 0.300"
 
@@ -380,5 +373,6 @@ def test_queries_lose_where_more_is_better(name: str, word: str) -> None:
 )
 def test_no_sentence_says_that_none_is_unjudged(share: float, other: float | None, begin: str) -> None:
     """A mean of weights may be just above 0."""
-    row = Figures(kind="unjudged", metric="rr", unit="queries", share=share, baseline_value=other, baseline="b", n=10)
+    shares = {"share": share, "baseline_share": other}
+    row = UnjudgedResults(metric="rr", baseline="b", cutoff=10, warned=False, **shares)
     assert row.sentence[: len(begin) or None] == begin
