@@ -1104,7 +1104,8 @@ class IRM(Generic[Frame]):
         per_query : whether to return the paired differences instead, the largest first in absolute value. Options of
             the difference of means are then refused: ``test``, ``correction``, ``over`` and ``ci``.
         per_class : without a query, whether to compare each class against the rest, as the verb ``per_class`` measures
-            it. The p-values of all classes are corrected together.
+            it. The p-values of all classes are corrected together. It adds class, and before n support, the number of
+            rows of the class: n counts all rows, those of other classes too.
 
         Returns
         -------
@@ -1363,7 +1364,7 @@ class IRM(Generic[Frame]):
             to z's. Without a query what is made of shares of rows has Newcombe's, and other measures percentiles,
             by default.
         permutations, resamples, seed : of the random draws; they are the same on every machine.
-        per_class : as in ``compare``.
+        per_class : as in ``compare``; before n stand support and baseline_support, the rows of the class in each arm.
 
         Returns
         -------
@@ -1490,7 +1491,7 @@ class IRM(Generic[Frame]):
         ci : level of the interval of the difference, which is that of the test, as in ``ab_test``; with ``by``
             percentiles of resampled units, at the expanded level of so many. Units of both periods are drawn together.
         permutations, resamples, seed : of the random draws; they are the same on every machine.
-        per_class : as in ``compare``.
+        per_class : as in ``ab_test``.
 
         Returns
         -------

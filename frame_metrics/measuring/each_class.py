@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+import numpy as np
 import polars as pl
 
 from frame_metrics.data.cases import UNNAMED, Cases
 from frame_metrics.errors import NotComputableError
-from frame_metrics.inputs import FullConfusion, FullScores
+from frame_metrics.inputs import Array, FullConfusion, FullScores
 from frame_metrics.metrics.names import Asked
 
 
@@ -27,6 +28,11 @@ def views_of_classes(
 ) -> list[tuple[Cases, list[pl.DataFrame]]]:
     """Return cases and some of their rows, or for each class these with the class as the relevant one of two."""
     return [_against_rest(cases, rows, c) for c in range(cases.k)] if per_class else [(cases, [*rows])]
+
+
+def rows_of_class(view: Cases) -> Array:
+    """Return how many rows of the class each row of ``views_of_classes`` stands for, shape (rows,)."""
+    return np.where((view.rows["actual"] == 1).fill_null(value=False).to_numpy(), view.times, 0)
 
 
 def _against_rest(cases: Cases, rows: Sequence[pl.DataFrame], c: int) -> tuple[Cases, list[pl.DataFrame]]:

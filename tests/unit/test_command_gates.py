@@ -180,6 +180,16 @@ def test_no_query_to_compare_fails(capsys: Captured) -> None:
     assert (code, said) == (1, [f"frame-metrics: gate failed: {told}"])
 
 
+def test_a_class_without_rows_fails(capsys: Captured) -> None:
+    """Nothing says that the recall of a class without rows is as good, and the gate says why."""
+    rows = pl.DataFrame({"doc": range(12), "label": [*"aabbccaabbcc"], "predicted": [*"abbbccaabbcc"]})
+    rows.write_csv("old.csv")
+    rows.filter(pl.col("label") != "c").with_columns(predicted=pl.col("label")).write_csv("new.csv")
+    gate = ["compare", "new.csv", "recall", "--doc", "doc", "--per-class", "--fail-if-worse-than", "old.csv"]
+    _, _, said = called(capsys, *gate)
+    assert "frame-metrics: gate failed: recall cannot be compared (class c): no row of the class" in said
+
+
 def test_saved_numbers_of_several_systems(capsys: Captured) -> None:
     """--saved-system takes the numbers of one."""
     better = ranked().with_columns(score=10.0 * pl.col("grade") - pl.col("doc"), run=pl.lit("b"))

@@ -38,7 +38,9 @@ def test_each_class_is_compared_as_the_relevant_one_of_two() -> None:
     corrected = ["p_adjusted", "n_tests", "correction"]
     for one in CLASSES:
         alone = models(positive=one).compare("recall", "f1", baseline="a", **FEW)
-        own = found.filter(pl.col("class") == one).drop("class", *corrected)
+        own = found.filter(pl.col("class") == one)
+        assert own["support"].to_list() == [drawn().filter(model="a", label=one).height] * 2
+        own = own.drop("class", "support", *corrected)
         assert own.equals(alone.drop(corrected))
     for metric in ("recall", "f1"):
         p, adjusted = found.filter(pl.col("metric") == metric).select("p_value", "p_adjusted").to_numpy().T
@@ -60,9 +62,11 @@ def test_arms_and_periods_of_several_classes() -> None:
     for one in CLASSES:
         alone = arms(positive=one).ab_test("recall", baseline="a", **FEW)
         own = found.filter(pl.col("class") == one)
-        assert own.drop("class", "p_adjusted", "n_tests", "correction").equals(
-            alone.drop("p_adjusted", "n_tests", "correction")
-        )
+        corrected = ["p_adjusted", "n_tests", "correction"]
+        assert own.drop("class", "support", "baseline_support", *corrected).equals(alone.drop(corrected))
+    counts = {(model, name): n for model, name, n in arms.per_class("recall").select("model", "class", "support").rows()}
+    for row in found.iter_rows(named=True):
+        assert (row["support"], row["baseline_support"]) == (counts["b", row["class"]], counts["a", row["class"]])
     periods = arms.change("recall", baseline="a", per_class=True, **FEW)
     assert found.select(periods.columns).equals(periods)
     scored = {name: f"p_{name}" for name in CLASSES}

@@ -15,7 +15,7 @@ from frame_metrics.inputs import Array
 from frame_metrics.inputs.records import record
 from frame_metrics.keys.groups import CellGroups, segments_of
 from frame_metrics.measuring.decided import in_caller_type
-from frame_metrics.measuring.each_class import check_each_class, views_of_classes
+from frame_metrics.measuring.each_class import check_each_class, rows_of_class, views_of_classes
 from frame_metrics.measuring.resampled_rows import RowDraws
 from frame_metrics.measuring.row_shares import ends_by_shares
 from frame_metrics.measuring.rows import SegmentValues, check_cases, inputs_of, one_metric
@@ -165,6 +165,12 @@ class ArmRows:
             else self.arm_segments.n
         )
 
+    @cached_property
+    def support(self) -> Array:
+        """Number of rows of the class that is compared, of each arm in each segment, shape (arms in segments,)."""
+        at = self.arm_segments.of(self.cases.rows)
+        return np.bincount(at, rows_of_class(self.cases), minlength=len(self.arm_segments))
+
     def drawn(self, *systems: int) -> dict[tuple[int, int], Array]:
         """Return resampled values of each metric not in ``by_delong``, by metric and position of an arm in a segment.
 
@@ -196,6 +202,7 @@ class ArmRows:
         for prefix, at in zip(("", "baseline_"), places, strict=True):
             row |= {f"{prefix}n": 0 if at is None else self.arm_segments.n[at]}
             row |= {f"{prefix}n_units": 0 if at is None else self.units[at]}
+            row |= {f"{prefix}support": 0 if at is None else self.support[at]} if self.options.per_class else {}
         clusters = [self.clusters[at] for at in with_rows]
         row["n_shared"] = np.isin(clusters[0], clusters[1]).sum() if len(clusters) == len(pair) else 0
         row["n_undefined"] = values.n_undefined[with_rows].sum()

@@ -41,6 +41,7 @@ INFERENCE = ("ci_low", "ci_high", "p_value", "p_adjusted", "effect_size")
 TESTED = {"mde": pl.Float64, "test": pl.String, "n_tests": pl.Int64, "correction": pl.String}
 RELATIVE = ("relative", "relative_low", "relative_high")
 UNIT_COLUMNS = ("n_units", "baseline_n_units", "n_shared")
+SUPPORT = ("support", "baseline_support")  # the rows of a class
 UNJUDGED = ("n_unjudged", "baseline_n_unjudged")
 _FIGURES: dict[str, Any] = dict.fromkeys((*VALUE_COLUMNS, *RELATIVE, *INFERENCE), pl.Float64)
 _PAIRED = _FIGURES | dict.fromkeys(("wins", "ties", "losses", "n", "n_unpaired", "n_undefined"), pl.Int64)
@@ -73,7 +74,16 @@ def columns_of(options: CompareOptions) -> dict[str, Any]:
         return TEAM_COLUMNS
     arms = ARM_COLUMNS | (SPLIT_COLUMNS if options.shows_unit_shares else {}) | NOTE_COLUMN
     each = {"queries": QUERY_PAIR_COLUMNS, "proxies": PROXY_COLUMNS, "rows": PAIR_COLUMNS}
-    return _with_margin(each.get(options.kind, arms), options)
+    return _with_support(_with_margin(each.get(options.kind, arms), options), options)
+
+
+def _with_support(columns: dict[str, Any], options: CompareOptions) -> dict[str, Any]:
+    """Return the columns of a comparison; of one of classes, with the rows of the class on each side before "n"."""
+    if not options.per_class:
+        return columns
+    names, at = [*columns], [*columns].index("n")
+    own = [name for name in SUPPORT if not options.paired or name == "support"]
+    return {name: columns.get(name, pl.Int64) for name in (*names[:at], *own, *names[at:])}
 
 
 def _with_margin(columns: dict[str, Any], options: CompareOptions) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from frame_metrics.inputs.records import record
 from frame_metrics.inputs.scores import LEVELS_AT_ONCE
 from frame_metrics.keys.groups import CellGroups
 from frame_metrics.measuring.decided import in_caller_type
-from frame_metrics.measuring.each_class import check_each_class, views_of_classes
+from frame_metrics.measuring.each_class import check_each_class, rows_of_class, views_of_classes
 from frame_metrics.measuring.resampled_rows import RowDraws, columns_read
 from frame_metrics.measuring.results import metric_columns
 from frame_metrics.measuring.rows import Inputs, check_cases, input_of, inputs_of, one_metric
@@ -78,12 +78,14 @@ def rows_compared(source: Source, asked: Asked, options: CompareOptions) -> Answ
         names = [cut(str(by_document.systems.text(system))) for system in pair]
         # With segments, averages over different classes give a null difference; without, an error that names both.
         named = [] if by_document.segments.keys else names
-        views = views_of_classes(cases, rows, per_class=options.per_class)
-        return [
-            row | {"n_unpaired": n_unpaired}
-            for view in views
-            for row in RowComparison(_stacked(*view, asked), options, int(pair[0] > pair[1]), named).result_rows(asked)
-        ]
+        found = list[Row]()
+        for view, of_view in views_of_classes(cases, rows, per_class=options.per_class):
+            inputs = _stacked(view, of_view, asked)
+            known = {"n_unpaired": n_unpaired}
+            known |= {"support": rows_of_class(replace(view, rows=of_view[0])).sum()} if options.per_class else {}
+            each = RowComparison(inputs, options, int(pair[0] > pair[1]), named).result_rows(asked)
+            found += [row | known for row in each]
+        return found
 
     classes = cases.classes if options.per_class else None
     each = asked, by_document.segments, by_document.systems, pairs, options, compared
