@@ -58,7 +58,7 @@ COUNTS = (
         "n_tests",
     ),
     *("n_unjudged", "baseline_n_unjudged", "n_shared", "needed", "needed_low", "needed_high", "baseline_needed"),
-    *("support", "wins", "ties", "losses", "tp", "fp", "fn", "tn", "up", "un"),
+    *("support", "baseline_support", "wins", "ties", "losses", "tp", "fp", "fn", "tn", "up", "un"),
 )
 NAMING = ("metric", "k", "average", "total_over", "class", "baseline")  # columns that describe a value
 NUMBERS = (

@@ -20,6 +20,7 @@ from frame_metrics.report.result_tables import (
     TABLE_ROWS,
     ci_level,
     ci_percent,
+    difference_interval,
     interval_cell,
     left_out_note,
 )
@@ -91,7 +92,7 @@ def main_differences(content: Content, most: int) -> Table:
     )
     at = only.index("difference")
     rows = [
-        [*cells[:at], replace(cells[at], subtext=interval_cell(row)), *cells[at + 1 :]]
+        [*cells[:at], replace(cells[at], subtext=difference_interval(row, content.ci)), *cells[at + 1 :]]
         for row, cells in zip(some.iter_rows(named=True), made.rows, strict=True)
     ]
     return replace(made, rows=rows, subtext=f"the {ci_level(content)} of the difference")
@@ -124,7 +125,7 @@ def comparison_tables(content: Content, frame: pl.DataFrame) -> list[Block]:
     made = table_of(first_rows, caption=caption, only=only, alpha=ALPHA, longest=LONGEST_CELL, called=called)
     at = only.index("difference")
     rows = [
-        [*cells[:at], replace(cells[at], subtext=interval_cell(row)), *cells[at + 1 :]]
+        [*cells[:at], replace(cells[at], subtext=difference_interval(row, content.ci)), *cells[at + 1 :]]
         for row, cells in zip(first_rows.iter_rows(named=True), made.rows, strict=True)
     ]
     notes = [*made.notes]

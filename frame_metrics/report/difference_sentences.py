@@ -12,9 +12,9 @@ from frame_metrics.report.sentences import ANSWER, NEXT, WHEN, WHERE, Sentence, 
 from frame_metrics.report.words import (
     LONGEST_NAME,
     at_text,
+    claimed_at_least,
     level_text,
     name_of,
-    no_more,
     p_words,
     percent,
     range_of,
@@ -92,19 +92,13 @@ class OfPair(Sentence):
 
         Differences that are all equal have no interval.
         """
-        ends, least = [signed_text(end) for end in (self.ci_low, self.ci_high)], self._claimed_at_least
+        ends = [signed_text(end) for end in (self.ci_low, self.ci_high)]
+        least = claimed_at_least(vars(self), self.level or 0)
         if least:
             ends[least.startswith("-")] = least
         claim = f", at least {f'{least[1:]} less' if least.startswith('-') else least}" if least else ""
         interval = "" if self.ci_low is None else f", {percent(self.level)} interval {' to '.join(ends)}"
         return f"{signed_text(self.difference)}{claim}{interval}"
-
-    @property
-    def _claimed_at_least(self) -> str:
-        """The least difference that can be claimed, "" for none: the near end of an interval at the level of p."""
-        near = self.ci_low if self.gap > 0 else self.ci_high
-        sure = self.is_significant and self._is_of_p
-        return no_more(near) if sure and near is not None and near * self.gap > 0 else ""
 
     @property
     def _is_of_p(self) -> bool:

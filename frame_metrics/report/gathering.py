@@ -36,7 +36,7 @@ from frame_metrics.report.comparing import (
 from frame_metrics.report.content import NAMES, Compared, Content, Decisions
 from frame_metrics.report.defaults import curve_cutoffs, default_metrics, depth_of, is_click_log
 from frame_metrics.report.extreme_queries import queries_added
-from frame_metrics.report.of_classes import CLASSES
+from frame_metrics.report.of_classes import CLASSES, with_classes_compared
 from frame_metrics.report.of_proxy import with_agreement
 from frame_metrics.report.rows_of_shares import rows_of_shares
 from frame_metrics.report.sentence_writer import fill_of
@@ -129,6 +129,7 @@ def _with_comparisons(content: Content, work: Calls, plan: Any, call: Any, optio
     options = against_the_best(content, work, options)
     content = with_leaderboard(with_comparison(content, work, plan, options), work, options)
     content = with_segments_compared(with_differences(content, work, options), work, options)
+    content = with_classes_compared(content, work, options)
     content = replace(with_agreement(content, work, call), share_rows=rows_of_shares(content, work))
     content = replace(content, measured=_measured(content, work))
     return replace(content, summary=summary_of(content, work, options))

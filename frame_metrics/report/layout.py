@@ -13,6 +13,7 @@ import polars as pl
 from frame_metrics.backends.display import rounded_down
 from frame_metrics.backends.tables import Cell, Table
 from frame_metrics.measuring.baseline import THIS
+from frame_metrics.measuring.same_classes import is_mean_of_classes
 from frame_metrics.report import folded_sections
 from frame_metrics.report.blocks import Block, Code, Fold, Linked, Picture, Section
 from frame_metrics.report.cells import cell_of, counted, plain_text, table_of
@@ -21,6 +22,7 @@ from frame_metrics.report.comparison_tables import leaderboard_tables, main_diff
 from frame_metrics.report.content import NAMES, Content
 from frame_metrics.report.folded_sections import drawn_of, explained_fold, table_of_rankings
 from frame_metrics.report.of_breaks import lost_across
+from frame_metrics.report.of_classes import ROWS, table_of_classes
 from frame_metrics.report.of_proxy import agreement_table, proxy_means
 from frame_metrics.report.pairs import MOST_LOSERS
 from frame_metrics.report.result_tables import (
@@ -203,9 +205,20 @@ def _decisions(content: Content, pictures: Mapping[str, Picture]) -> Iterator[Bl
         best = first_rows_table(decisions.best_threshold, f"The threshold of the best f1{note}")
         made = replace(best, notes=[*best.notes, CHOSEN])
         yield Fold(Cell(best.caption), [made]) if decisions.confusion is not None else made
-    if decisions.classes is not None and len(decisions.classes):
-        same = [] if decisions.classes["n"].n_unique() > 1 else ["n"]  # the title of the page has it
-        yield first_rows_table(decisions.classes.drop(same), "Metrics of each class")
+    yield from _classes(content)
+
+
+def _classes(content: Content) -> Iterator[Block]:
+    """Yield the differences of each class, and the metrics of each, which are folded beside these."""
+    compared, classes = table_of_classes(content), content.decisions.classes
+    yield from [] if compared is None else [compared]
+    if classes is not None and len(classes):
+        left = [] if classes["n"].n_unique() > 1 else ["n"]  # the title of the page has it
+        own = [name for name, metric in content.asked if is_mean_of_classes(metric, binary=False)]
+        # Of one class against the rest accuracy is high whatever is decided about the class.
+        left += [name for name, _ in content.asked if own and name not in own and name in classes.columns]
+        each = first_rows_table(classes.drop(left), "Metrics of each class", called=ROWS)
+        yield each if compared is None else Fold(Cell(each.caption), [each])
 
 
 def _matrix(content: Content, confusion: pl.DataFrame) -> Table:

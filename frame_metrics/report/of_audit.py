@@ -15,7 +15,7 @@ from frame_metrics.report.cells import counted, plain_text
 from frame_metrics.report.of_periods import are_times
 from frame_metrics.report.sentence_writer import UNJUDGED, SentenceWriter
 from frame_metrics.report.sentences import Plain
-from frame_metrics.report.words import capital
+from frame_metrics.report.words import LONGEST_NAME, capital
 from frame_metrics.verbs.audit.gate import NOTHING
 from frame_metrics.verbs.audit.of_systems import SOME_QUERIES
 
@@ -25,6 +25,8 @@ MISMATCH_CHECK = "sample ratio mismatch"
 IN_A_SEGMENT = f"{MISMATCH_CHECK} in a segment"
 CUT = "searches cut by segments"
 NO_RESULTS = "queries without results"
+RARE = "rare classes among several"  # they hide in averages, and make none wrong
+OF_MEANS_OF_CLASSES = ("classes with few rows",)  # of which only these are wrong
 MISSING = ("rows left out without a label", "many rows without a score", "labels written almost as positive")
 # Why queries seem to have no row: these come before any figure.
 CAUSES = (
@@ -37,7 +39,7 @@ WORSE_THAN_CHANCE = "scores worse than chance in rankings"
 # those of the report, which would have raised it.
 IN_OTHER_SENTENCES = (
     *(UNJUDGED, "unjudged results", LACKING, MISMATCH_CHECK, CUT, WORSE_THAN_CHANCE, *OTHER_CLASSES),
-    *("query found by name", *MISSING),
+    *("query found by name", *MISSING, RARE),
 )
 OF_RELEVANT = (  # checks of what is relevant, which metrics of gains alone do not read
     *("grades between 0 and 1", "grades that do not reach rel", "no grade below rel"),
@@ -124,6 +126,15 @@ class AuditSentences(SentenceWriter):
         for row in self.content.audit.filter(pl.col("check").is_in(OTHER_CLASSES)).iter_rows(named=True):
             yield self._plain("audit", of := _found(row), text=capital(of), n=row["n"], share=row["share"])
 
+    def rare_classes(self) -> Iterator[Plain]:
+        """Yield the rarest class, which hides in the accuracy of all rows."""
+        for row in self.content.audit.filter(check=RARE).iter_rows(named=True):
+            share = row["message"].removeprefix(f"{row['example']} is ").partition("%")[0]
+            others = f" (and {row['n'] - 1:,} more {'class is' if row['n'] == 2 else 'classes are'} as rare)"
+            name = f"{plain_text(row['example'], LONGEST_NAME)}{others * (row['n'] > 1)}"
+            hides = "accuracy hardly depends on this class, and a macro average counts it as much as any other"
+            yield self._plain("rare", f"Only {share} % of all rows are {name}: {hides}", n=row["n"])
+
     def errors(self) -> Iterator[Plain]:
         """Yield the gravest error of the audit that matters for the metrics of the report."""
         yield from self._gravest("error")
@@ -147,6 +158,7 @@ class AuditSentences(SentenceWriter):
         elsewhere = in_sentences if relevant else (*in_sentences, *OF_RELEVANT)
         if not any(is_known(one) and one.counts_unfound for _, one in self.content.asked):
             elsewhere += (UNNAMED_DOCUMENTS,)
+        elsewhere += () if is_mean_of_classes(self.content.asked[0][1], binary=False) else OF_MEANS_OF_CLASSES
         elsewhere += OF_CELLS if any(are_times(self.segments_of_best, name) for name in self.content.by) else ()
         for row in self.content.audit.filter(severity=severity).iter_rows(named=True):
             if not row["check"].startswith(elsewhere):

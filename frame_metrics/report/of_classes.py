@@ -1,4 +1,4 @@
-"""The class in which two classifiers of several classes differ most."""
+"""Classes that two classifiers of several classes, or two arms, find more or less often: a sentence and a table."""
 
 from __future__ import annotations
 
@@ -6,14 +6,74 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from frame_metrics.report.cells import plain_text
+from frame_metrics.backends.tables import Cell, Table
+from frame_metrics.measuring.baseline import is_frame
+from frame_metrics.report.calls import Calls
+from frame_metrics.report.cells import ALPHA, corrections, number_text, plain_text, table_of
+from frame_metrics.report.content import Content
 from frame_metrics.report.difference_sentences import Difference
 from frame_metrics.report.of_segments import also_changed
+from frame_metrics.report.result_tables import CALLED, LONGEST_CELL, ci_level, difference_interval
 from frame_metrics.report.sentence_writer import SentenceWriter
+from frame_metrics.report.sentences import WHERE, Sentence
+from frame_metrics.report.words import LONGEST_NAME
 
 OF_CLASS = "recall"  # what is compared in each class: the share of its rows that are found
 MIN_CLASSES = 3  # of two one is relevant, and metrics are its own
 CLASSES = 50  # the most classes that are told apart: of a confusion matrix, and in sentences
+ROWS = {"support": "rows", "baseline_support": "rows of the baseline"}  # of the class
+
+
+def with_classes_compared(content: Content, work: Calls, compare_options: Mapping[str, Any]) -> Content:
+    """Add the recall of each class against a baseline; where none is named, the best against the next best."""
+    unnamed = is_frame(compare_options["baseline"]) or content.compared.differences is None
+    if unnamed or content.query or work.columns.predicted is None or content.system is None:
+        return content
+    irm = work.all_segments(content)
+    calls = work.without_notes(irm)
+    each = calls.tried("classes", lambda: irm.per_class(OF_CLASS))
+    if each is None or not MIN_CLASSES <= each["class"].n_unique() <= CLASSES:
+        return content
+    best = [*content.places][:2]
+    options: dict[str, Any] = {
+        "baseline": work.as_baseline(content.compared.baselines[0] if content.has_baseline else best[1])
+    }
+    options |= {"ci": compare_options["ci"], "per_class": True}
+    verb = irm.ab_test if content.arms else irm.compare
+    found = calls.tried("classes", lambda: verb(OF_CLASS, **options))
+    if found is not None and not content.has_baseline:
+        found = found.filter([one == best[0] for one in found[content.system]])
+    return replace(content, compared=replace(content.compared, in_classes=found))
+
+
+def table_of_classes(content: Content) -> Table | None:
+    """Return the table of the recall of each class, what was lost first; None where classes are not compared."""
+    frame = content.compared.in_classes
+    if frame is None or frame.is_empty() or content.system is None:
+        return None
+    frame = frame.sort("difference", nulls_last=True, maintain_order=True)
+    one = frame[content.system].n_unique() == 1
+    sides = [plain_text(frame[name][0], LONGEST_CELL) for name in (content.system, "baseline")]
+    rows = {name: called for name, called in ROWS.items() if name in frame.columns}
+    only = ["class", *([] if one else [content.system]), *rows, "value", "baseline_value", "difference", "p_adjusted"]
+    called = CALLED | rows | ({"value": sides[0]} if one else {}) | {"baseline_value": sides[1]}
+    called |= {} if corrections(frame) else {"p_adjusted": "p"}
+    against = f"{sides[0]} against {sides[1]}" if one else f"each {plain_text(content.system)} against {sides[1]}"
+    caption = f"{OF_CLASS.capitalize()} of each class: {against}"
+    made = table_of(frame, caption=caption, only=only, alpha=ALPHA, longest=LONGEST_CELL, called=called)
+    at = only.index("difference")
+    cells = [
+        [*row[:at], _difference_cell(row[at], values, content.ci), *row[at + 1 :]]
+        for values, row in zip(frame.iter_rows(named=True), made.rows, strict=True)
+    ]
+    return replace(made, rows=cells, subtext=f"the {ci_level(content)} of the difference")
+
+
+def _difference_cell(cell: Cell, row: Mapping[str, Any], level: float | None) -> Cell:
+    """Return a difference with its interval, or that the class has no row."""
+    if any(row.get(name) == 0 for name in ROWS):
+        return Cell("no row of the class")
+    return replace(cell, subtext=difference_interval(row, level))
 
 
 class ClassSentences(SentenceWriter):
@@ -21,28 +81,30 @@ class ClassSentences(SentenceWriter):
 
     def all(self, pairs: Sequence[Difference]) -> Iterator[Difference]:
         """Yield the class whose recall differs most between the first pair, of those with a significant difference."""
-        if not pairs or self.content.query or self.work.columns.predicted is None:
-            return
-        irm, pair = self.work.all_segments(self.content), pairs[0]
-        calls = self.work.without_notes(irm)
-        classes = calls.tried("classes", lambda: irm.per_class(OF_CLASS))
-        if classes is None or not MIN_CLASSES <= classes["class"].n_unique() <= CLASSES:
-            return
-        verb = irm.ab_test if self.content.arms else irm.compare
-        baseline = self.work.as_baseline(pair.baseline)
-        found = calls.tried("classes", lambda: verb(OF_CLASS, baseline=baseline, per_class=True))
-        rows = [] if found is None else found.to_dicts()
-        support = {(self._system(row), row["class"]): int(row["support"]) for row in classes.to_dicts()}
-        each = [self._of_row(Difference, row, **self._about(row, support)) for row in rows]
-        sure = [one for one in each if one.system == pair.system and one.is_significant]
+        frame = self.content.compared.in_classes
+        rows = [] if frame is None else frame.to_dicts()
+        each = [self._of_row(Difference, row, **self._about(row)) for row in rows]
+        of_pair = [(pair.system, pair.baseline) for pair in pairs[:1]]
+        sure = [one for one in each if (one.system, one.baseline) in of_pair and one.is_significant]
         if sure:
             most, *others = sorted(sure, key=lambda one: -abs(one.gap))
             yield replace(most, more=also_changed(others))
 
-    def _about(self, row: Mapping[str, Any], support: Mapping[tuple[Any, Any], int]) -> dict[str, Any]:
-        """Return the figures of a class; ``support``: its rows, by system and class, of which recall is a share."""
-        name, system, baseline = plain_text(row["class"], 60), self._system(row), row["baseline"]
-        n = {"n": support.get((system, row["class"]))}
-        n |= {"baseline_n": support.get((baseline, row["class"]))} if self.content.arms else {}
-        n |= {"n_units": None, "baseline_n_units": None}
+    def _about(self, row: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the figures of a class; its rows are what recall is a share of."""
+        name = plain_text(row["class"], LONGEST_NAME)
+        n = {"n": row["support"], "baseline_n": row.get("baseline_support"), "n_units": None, "baseline_n_units": None}
         return {"metric": OF_CLASS, "segment": f"class = {name}", "segment_in_words": f"{name} (class)", **n}
+
+
+def with_class(of_segments: Sequence[Sentence], of_classes: Sequence[Difference]) -> list[Sentence]:
+    """Add to the segment that is named in the first block the class that surely changed most, which is a note then."""
+    at = next((at for at, one in enumerate(of_segments) if one.place == WHERE), None)
+    if at is None or not of_classes:
+        return [*of_segments]
+    one, named = of_classes[0], of_segments[at]
+    side = "lower" if one.gap < 0 else "higher"
+    by = f"by {number_text(abs(one.gap))}"
+    said = f"Of the classes, {OF_CLASS} of {one.segment_in_words.removesuffix(' (class)')} is surely {side}, {by}"
+    more = ". ".join(filter(None, [named.more, said]))
+    return [*of_segments[:at], replace(named, more=more), *of_segments[at + 1 :]]

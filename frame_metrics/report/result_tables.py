@@ -10,10 +10,10 @@ import polars as pl
 
 from frame_metrics.backends.tables import NOTHING, Cell, Table
 from frame_metrics.backends.times import ordered_distinct
-from frame_metrics.report.cells import BEST, best_cells, cell_of, counted, number_text, plain_text, table_of
+from frame_metrics.report.cells import ALPHA, BEST, best_cells, cell_of, counted, number_text, plain_text, table_of
 from frame_metrics.report.chosen_rows import foremost
 from frame_metrics.report.content import Content
-from frame_metrics.report.words import MACHINE, PEOPLE, metric_words
+from frame_metrics.report.words import MACHINE, PEOPLE, claimed_at_least, metric_words
 
 TABLE_ROWS = 200  # the most rows shown of a table of segments or of differences
 LONGEST_CELL = 160  # the most letters of a text in a table
@@ -39,6 +39,15 @@ def interval_cell(row: Mapping[str, Any]) -> str:
     if "ci_low" not in row:
         return ""
     return f"{number_text(row['ci_low'])} to {number_text(row['ci_high'])}" if row["ci_low"] is not None else ""
+
+
+def difference_interval(row: Mapping[str, Any], level: float | None) -> str:
+    """Return the interval of a difference as text, with the near end that sentences claim, rounded towards 0."""
+    text, claimed = interval_cell(row), claimed_at_least(row, level or 1 - ALPHA).removeprefix("+")
+    if not claimed:
+        return text
+    low, high = text.split(" to ")
+    return f"{claimed} to {high}" if row["difference"] > 0 else f"{low} to {claimed}"
 
 
 def ci_level(content: Content) -> str:

@@ -19,7 +19,7 @@ FIGURES: Mapping[str, Any] = {
     **dict.fromkeys(("share", "mde", "margin", "p_not_worse"), pl.Float64()),
 }
 # Kinds of plain sentences: about no metric, and with a place; others are notes about a metric.
-OF_NO_METRIC = ("arms", "audit", "cut", "distance", "missing", "split")
+OF_NO_METRIC = ("arms", "audit", "cut", "distance", "missing", "rare", "split")
 PLACES = {**dict.fromkeys(("audit", "cut", "distance", "missing", "split"), DOUBT), "next": NEXT}
 
 

@@ -20,7 +20,7 @@ from frame_metrics.report.difference_sentences import Difference, NotWorse
 from frame_metrics.report.of_audit import NOTHING_RELEVANT, AuditSentences
 from frame_metrics.report.of_best import BestSystemSentences, with_next_best
 from frame_metrics.report.of_calibration import CalibrationSentences
-from frame_metrics.report.of_classes import ClassSentences
+from frame_metrics.report.of_classes import ClassSentences, with_class
 from frame_metrics.report.of_mix import MixSentences
 from frame_metrics.report.of_next import NextStepSentences
 from frame_metrics.report.of_pairs import PairSentences
@@ -136,10 +136,11 @@ class SummarySentences(SentenceWriter):
         yield from audit.lacking()
         yield from audit.worse_than_chance()
         yield from audit.cut()
+        yield from audit.rare_classes()
         yield from audit.warnings()
         # Where, and what to do next.
-        yield from (of_segments := [*SegmentSentences(*about).all(pairs)])
-        yield from ClassSentences(*about).all(pairs)
+        of_segments, of_classes = [*SegmentSentences(*about).all(pairs)], [*ClassSentences(*about).all(pairs)]
+        yield from [*with_class(of_segments, of_classes), *of_classes]
         yield from CalibrationSentences(*about).all()
         yield from ProxySentences(*about).agreed()
         labels = [*ProxySentences(*about).labels(pairs)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from frame_metrics.backends.display import WRITTEN, rounded_down
@@ -105,6 +105,17 @@ def no_more(number: float) -> str:
     digits = 1 if abs(number) >= 1000 else 3  # as in number_text
     whole = math.floor(abs(number) * 10**digits + EQUAL) if math.isfinite(number) else 0
     return signed_text(math.copysign(whole / 10**digits, number)) if whole else ""
+
+
+def claimed_at_least(row: Mapping[str, Any], level: float) -> str:
+    """Return the least difference that a row of a comparison claims, with its sign; "" if it claims none.
+
+    It is the near end of an interval at the level of p, of 95 % or more, that is of one pair, or of all together.
+    """
+    difference, p = row["difference"] or 0, row["p_adjusted"]
+    near = row["ci_low"] if difference > 0 else row["ci_high"]
+    sure = p is not None and p < ALPHA and row["correction"] in (None, "max_t") and level >= 1 - ALPHA - EQUAL
+    return no_more(near) if sure and near is not None and near * difference > 0 else ""
 
 
 def metric_words(metric: Metric, *, clicks: bool, positive: str | None) -> str:

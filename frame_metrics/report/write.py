@@ -281,6 +281,7 @@ def _tables(content: Content) -> dict[str, pl.DataFrame | None]:
         "segments_compared": compared.in_segments,
         "confusion": decisions.confusion,
         "classes": decisions.classes,
+        "classes_compared": compared.in_classes,
         "best_threshold": decisions.best_threshold,
         "comparison": compared.differences,
         "quantiles": content.queries.quantiles,

@@ -64,7 +64,9 @@ def test_arms_and_periods_of_several_classes() -> None:
         own = found.filter(pl.col("class") == one)
         corrected = ["p_adjusted", "n_tests", "correction"]
         assert own.drop("class", "support", "baseline_support", *corrected).equals(alone.drop(corrected))
-    counts = {(model, name): n for model, name, n in arms.per_class("recall").select("model", "class", "support").rows()}
+    counts = {
+        (model, name): n for model, name, n in arms.per_class("recall").select("model", "class", "support").rows()
+    }
     for row in found.iter_rows(named=True):
         assert (row["support"], row["baseline_support"]) == (counts["b", row["class"]], counts["a", row["class"]])
     periods = arms.change("recall", baseline="a", per_class=True, **FEW)

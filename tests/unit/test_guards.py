@@ -182,13 +182,24 @@ def test_a_guard_of_several_classes_fires(name: str) -> None:
     assert checks(IRM(frame)) == {name: (n, pytest.approx(share), example)} | beside
 
 
-@pytest.mark.parametrize("name", [BELOW, FEW, LITTLE])
+@pytest.mark.parametrize("name", [BELOW, LITTLE])
 def test_a_guard_of_several_classes_looks_at_every_segment(name: str) -> None:
     """It counts the classes of every segment, and names the first segment and class."""
     odd, n, _, example = FIRED_CLASSES[name]
     parts = [("mo", CLEAN["three classes"]), ("tu", odd), ("we", odd)]
     frame = pl.concat(part.with_columns(day=pl.lit(day)) for day, part in parts)
     assert checks(IRM(frame, by="day")) == {name: (2 * n, pytest.approx(2 * n / 9), f"tu, {example}")}
+
+
+def test_a_class_is_rare_among_all_rows() -> None:
+    """A class that is rare in one segment only is not rare; the share is that of the rows of all segments."""
+    parts = [("mo", CLEAN["three classes"]), ("tu", FIRED_CLASSES[FEW][0]), ("we", FIRED_CLASSES[FEW][0])]
+    frame = pl.concat(part.with_columns(day=pl.lit(day)) for day, part in parts)
+    assert checks(IRM(frame, by="day")) == {FEW: (1, pytest.approx(1 / 3), "c")}
+    told = IRM(frame, by="day").audit().filter(check=FEW)["message"].item()
+    assert told.startswith("c is 4.67% of all rows, ")
+    often = pl.concat([frame, classes({"cc": 40}, day="mo")])
+    assert FEW not in checks(IRM(often, by="day"))
 
 
 def test_classes_below_chance_that_make_the_whole_worse() -> None:
@@ -212,7 +223,7 @@ def test_messages_about_classes() -> None:
         "the same",
         BELOW: "informedness of b is -0.259, and chance gives 0: guess is b less often where animal is b than "
         "elsewhere; confusion() shows what is predicted instead",
-        FEW: "c is 4.00% of the rows, less than a fifth of an equal share: accuracy and averages weighted by rows "
+        FEW: "c is 4.00% of all rows, less than a fifth of an equal share: accuracy and averages weighted by rows "
         "hardly depend on it, but the macro average counts it as much as any other class; look at per_class()",
         NEVER: "guess has 'B', which animal never has (there are 'a', 'b', 'c'); without true rows its precision is 0, "
         "also in macro averages. Correct it, or name it with abstain= if it is no decision; did you mean 'b'?",

@@ -257,15 +257,19 @@ def classes_worse_than_chance(pooled: Pooled) -> Seen:
     return pooled.classes(pooled.below_chance, pooled.inputs.tables.seen.T, informedness=pooled.of_classes)
 
 
-@check("warning", "{classes}", only=_several)
+@check("warning", "classes", only=_several)
 def rare_classes_among_several(pooled: Pooled) -> Seen:
-    """{name} is {share:.2%} of the rows, less than a fifth of an equal share: accuracy and averages weighted by rows
+    """{name} is {share:.2%} of all rows, less than a fifth of an equal share: accuracy and averages weighted by rows
     hardly depend on it, but the macro average counts it as much as any other class; look at per_class()
     """
-    table = pooled.inputs.tables
-    there = (table.actual > 0).T
-    share = ratio(table.actual, table.actual.sum(axis=1, keepdims=True)).T
-    return pooled.classes(share < 2 * RARE_SHARE / np.maximum(there.sum(axis=0), 1), there, share=share)
+    rows = pooled.inputs.tables.actual.sum(axis=0)  # of all segments: a class that is rare in one of them is not rare
+    n, share = int((rows > 0).sum()), ratio(rows, rows.sum())
+    rare = np.flatnonzero((rows > 0) & (share < 2 * RARE_SHARE / max(n, 1)))
+    if not len(rare):
+        return Seen(0, n)
+    first = int(rare[share[rare].argmin()])
+    name = str(pooled.cases.classes[first])
+    return Seen(len(rare), n, name, {"name": name, "share": float(share[first])})
 
 
 @check("warning", "{cells}", only=_two)

@@ -1,0 +1,91 @@
+"""Classes in reports: what two sides find of each, in a sentence and in a table of the same numbers."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import polars as pl
+import pytest
+
+import frame_metrics  # noqa: F401
+
+RIGHT = {"old": {"bill": 40, "login": 30, "legal": 2}, "new": {"bill": 40, "login": 12, "legal": 2}}
+TRUE = {"bill": 50, "login": 40, "legal": 3}
+
+
+def decided(**more: Any) -> pl.DataFrame:
+    """Decisions of two models about the same rows; the new one has lost logins on the phone."""
+    parts = [
+        pl.DataFrame({"label": name, "at": range(n), "model": model}).with_columns(
+            predicted=pl.when(pl.col("at") < RIGHT[model][name]).then(pl.lit(name)).otherwise(pl.lit("bill")),
+            doc=pl.format("{}{}", pl.lit(name), "at"),
+            device=pl.when(pl.col("label") == "login").then(pl.lit("phone")).otherwise(pl.lit("web")),
+        )
+        for model in RIGHT
+        for name, n in TRUE.items()
+    ]
+    return pl.concat(parts).drop("at").with_columns(**more)
+
+
+def rows_of_table(page: str, caption: str) -> list[str]:
+    """Return the lines of a table of a report in Markdown."""
+    return page.partition(f"**{caption}")[2].partition("\n\n")[2].partition("\n\n")[0].splitlines()
+
+
+def test_the_sentence_and_the_table_of_classes_have_the_same_numbers() -> None:
+    """The table has each class with its rows and both values, what was lost first; the sentence is of one of them."""
+    irm = decided().irm(system="model", doc="doc")
+    page = irm.report(format="md", baseline="old")
+    lines = rows_of_table(page, "Recall of each class: new against old")
+    assert lines[0] == "| class | rows | new | old | difference | p, corrected |"
+    assert [line.split(" | ")[0] for line in lines[2:]] == ["| login", "| bill", "| legal"]
+    assert lines[2].startswith("| login | 40 | 0.300 | 0.750 | -0.450\\* (")
+    (said,) = irm.summary(baseline="old").filter(pl.col("of") == "class = login").to_dicts()
+    compared = irm.compare("recall", baseline="old", per_class=True)
+    (row,) = compared.filter(pl.col("class") == "login").to_dicts()
+    assert (said["n"], said["difference"], said["p_adjusted"]) == (40, row["difference"], row["p_adjusted"])
+    tables = json.loads(irm.report(format="json", baseline="old"))["tables"]
+    assert tables["classes_compared"]["rows"] == compared.to_dicts()
+    alone = decided().filter(model="old").irm(system=None, doc=None).report(format="md")
+    assert "Recall of each class" not in alone
+    assert "<summary>Metrics of each class" not in alone
+
+
+def test_arms_have_rows_of_a_class_on_both_sides() -> None:
+    """Where one has none, the table says it in the place of a difference."""
+    frame = decided().filter((pl.col("label") != "legal") | (pl.col("model") == "old"))
+    lines = rows_of_table(frame.irm(arm="model", doc=None).report(format="md", baseline="old"), "Recall of each class")
+    assert lines[0] == "| class | rows | rows of the baseline | new | old | difference | p, corrected |"
+    assert lines[-1] == "| legal | 0 | 3 | 0.000 | 0.667 | no row of the class | \u2013 |"
+
+
+@pytest.mark.parametrize("metric", ["accuracy", "f1"])
+def test_a_rare_class_is_no_doubt(metric: str) -> None:
+    """The first sentence is the answer; a note has the share of all rows, whatever segments there are."""
+    said = decided().irm(system="model", doc="doc", by="device").summary(metric, baseline="old")
+    (rare,) = said.filter(kind="rare").to_dicts()
+    assert rare["place"] is None
+    assert rare["sentence"].startswith("Only 3.23 % of all rows are legal: accuracy hardly depends on this class")
+    whole = decided().irm(system="model", doc="doc").summary(metric, baseline="old")
+    audit = whole.filter(pl.col("kind") == "audit", pl.col("sentence").str.contains("few rows"))
+    assert (len(audit) > 0) == (metric == "f1")  # so few rows make the interval of a mean over classes too narrow
+
+
+def test_a_segment_and_a_class_that_changed_are_both_named() -> None:
+    """The segment has the place in the first block, and its sentence names the class."""
+    said = decided().irm(system="model", doc="doc", by="device").summary("accuracy", baseline="old")
+    (where,) = said.filter(place=4)["sentence"].to_list()
+    assert where.startswith("For phone (device), new loses to old")
+    assert where.endswith("Of the classes, recall of login is surely lower, by 0.450.")
+
+
+def test_ends_of_intervals_are_alike_in_sentence_and_table() -> None:
+    """What is claimed is rounded towards 0 in both."""
+    irm = decided().irm(system="model", doc="doc", by="device")
+    page = irm.report(format="md", metrics=["accuracy"], baseline="old")
+    said = irm.summary("accuracy", baseline="old").filter(place=2)["sentence"].item()
+    near = said.partition("at least ")[2].partition(" less")[0]
+    (row,) = [line for line in rows_of_table(page, "Differences of") if line.startswith("| accuracy")]
+    assert f"to -{near})" in row
+    assert f"to -{near};" in said
