@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from frame_metrics.command import reading
-from frame_metrics.command.call import FILE
+from frame_metrics.command.call import FILE, OF_PAGES
 from frame_metrics.command.files import read_all
 from frame_metrics.command.ids import matching
 from frame_metrics.command.saved import SavedFile, column_of_systems
@@ -164,3 +164,7 @@ class Before:
             raise ColumnError(
                 f"{self._where}: to pair rows without a query, name the document they are about with --doc"
             )
+        if self.frames.call.name in OF_PAGES and role == "system" and not columns.query:  # which others raise
+            ids = [plan.select(pl.col(str(columns.doc)).cast(pl.String)) for plan in (self.frames.log, self._log)]
+            if ids[0].join(ids[1], on=columns.doc).head(1).collect(engine="streaming").is_empty():
+                raise ColumnError(f"{self._where}: no document has rows of two systems")

@@ -31,6 +31,7 @@ FILE = "file"  # the column of the files' names, where each file is a system
 OF_FILES = {**dict.fromkeys(("compare", "leaderboard", "similarity", "sample-size"), "system"), "change": "arm"}
 WITH_FIRST = ("compare", "change", "sample-size")  # commands where the first file is the baseline of the others
 OF_ANNOTATORS = ("agreement", "disagreements")  # commands whose input may be the judgments
+OF_PAGES = ("report", "summary")  # commands of findings, which tell why something is not compared
 OF_TABLES = ("best-threshold", "thresholds", "per-class")  # commands whose metrics are of the 2x2 table
 EXAMPLES = {"of": "--of unjudged --max-grade 3, or --of ties"}  # of options that are required
 RATES = f"{PROGRAM} sample-size --baseline 0.12 --detect 0.01 --power 0.8"
@@ -117,7 +118,10 @@ class CommandLine:
         leading = list(takewhile(_is_file, rest))
         named = self.given.get("input") or ([] if leading else self.set_options.get("input", []))
         leading = leading or ([] if named else rest[:1])
-        return [*named, *leading], rest[len(leading) :]
+        inputs, before = [*named, *leading], [self.set_options[one] for one in SAVED if self.set_options.get(one)]
+        if self.name == "change" and len(inputs) == 2 and inputs[:1] == before:  # which is the earlier period anyhow
+            inputs = inputs[1:]
+        return inputs, rest[len(leading) :]
 
     @property
     def metrics(self) -> list[str]:
@@ -204,8 +208,9 @@ class CommandLine:
         if self.name == "convert" and options.get("rank") is not None:
             problem = "a run is written in the order of its scores, and convert reads no ranks; leave out --rank"
             raise BadValueError(problem).offering({"rank=": []})
-        if self.name == "change" and len(inputs) > 1 and options.get("saved"):
-            problem = f"--saved {options['saved']}: it is one more period than the two of change"
+        flag = next((one for one in SAVED if options.get(one)), "")
+        if self.name == "change" and len(inputs) > 1 and flag:
+            problem = f"--{flag.replace('_', '-')} {options[flag]}: it is one more period than the two of change"
             raise BadValueError(f"{problem}; name two files alone, the earlier first, or parts of a log as one folder")
         self._check_arguments(inputs)
         if [name for name, _ in self._read].count("-") > 1:

@@ -48,6 +48,7 @@ FILES_OF: dict[str, tuple[type, ...]] = {
 }  # of others: PrintOptions
 HELP = argparse.RawDescriptionHelpFormatter
 GATES_ON_VALUES = ("fail_under", "fail_over", "fail_if_worse_than", "not_worse_than")  # those on saved numbers too
+ON_DIFFERENCES = ("fail_if_worse_than", "max_drop", "not_worse_than", "margin", "alpha", "junit")
 GATED = (*GATES_ON_VALUES, "max_drop", "margin", "saved_system", "alpha", "junit")  # with what they need
 
 
@@ -81,17 +82,7 @@ COMMANDS: dict[str, Command] = {
   frame-metrics compare log.parquet ndcg@10 map --system ranker --baseline bm25
   frame-metrics compare log.parquet ndcg@10 --saved last_week.parquet
   frame-metrics compare log.parquet ndcg@10 --fail-if-worse-than last_week.parquet --alpha 0.01""",
-        (
-            "baseline",
-            "saved",
-            "saved_system",
-            "margin",
-            "fail_if_worse_than",
-            "max_drop",
-            "not_worse_than",
-            "alpha",
-            "junit",
-        ),
+        ("baseline", "saved", "saved_system", *ON_DIFFERENCES),
     ),
     "leaderboard": Command(
         """
@@ -108,8 +99,9 @@ COMMANDS: dict[str, Command] = {
         """
   frame-metrics change log.parquet ndcg@10 --arm week --cluster user --baseline 2026-W01
   frame-metrics change week1.csv week2.csv ndcg@10 --by device
-  frame-metrics change this_week.parquet ndcg@10 --saved last_week.parquet""",
-        ("baseline", "saved", "saved_system", "margin"),
+  frame-metrics change this_week.parquet ndcg@10 --saved last_week.parquet
+  frame-metrics change this_week.csv f1 --label topic --fail-if-worse-than last_week.csv --margin 0.02""",
+        ("baseline", "saved", "saved_system", *ON_DIFFERENCES),
     ),
     "interleaving": Command(
         """

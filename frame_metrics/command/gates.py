@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from itertools import takewhile
 from math import ceil, log
@@ -13,6 +12,7 @@ import polars as pl
 
 from frame_metrics.backends.display import cell_text, printable
 from frame_metrics.command.one_sided import NOT_ALONE, Unpaired, keys_of_row
+from frame_metrics.command.outcomes import Outcome, Passed, passed_with, short
 from frame_metrics.errors import BadValueError, FrameMetricsError, listed
 from frame_metrics.measuring.courses import is_filled
 from frame_metrics.metrics.saved_names import metric_of, read_elsewhere
@@ -20,17 +20,6 @@ from frame_metrics.metrics.saved_names import metric_of, read_elsewhere
 CLOSE = 1e-12  # a loss that differs from its limit by no more is rounded
 ALPHA = 0.05  # the level at which a difference counts
 _number = partial(cell_text, digits=None)  # with all digits
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """The outcome of one gate for one row of a result."""
-
-    name: str  # the gate and the row
-    sentence: str  # the sentence with the numbers that is printed
-    failed: bool
-    noted: str = ""  # a remark that is printed if the gate passes
-    undecided: bool = False  # whether it did not pass because the data are too few
 
 
 def with_gated(asked: Sequence[str], gated: Sequence[str], *, all_there: bool) -> list[str]:
@@ -127,7 +116,8 @@ def worse(result: pl.DataFrame, alpha: float, unpaired: Sequence[Unpaired], marg
         text += f"{_number(difference)}, p = {_number(p)}, {verdict} at level {_number(alpha)}"
         taken = _direction(metric)
         noted = [alone.noted(metric, where), taken]
-        yield Outcome(name, "; ".join(filter(None, (text, alone.words, taken))), failed, "; ".join(filter(None, noted)))
+        sentence, remark = ("; ".join(filter(None, one)) for one in ((text, alone.words, taken), noted))
+        yield Outcome(name, sentence, failed, remark, passed=_passed(row, "p_adjusted"))
 
 
 def _direction(metric: str) -> str:
@@ -253,7 +243,11 @@ def _drop(
     text = f"{metric} is {_number(value)} against {_number(before)}{_where(row)}: {comparison}"
     text = "; ".join(filter(None, (text, alone.words, taken := _direction(metric))))
     noted = "; ".join(filter(None, (alone.noted(metric, _where(row)), taken)))
-    yield Outcome(f"{metric} at most {_number(limit)} worse{_where(row)}", text, lost > limit + CLOSE, noted)
+    name, passed = (
+        f"{metric} at most {_number(limit)} worse{_where(row)}",
+        passed_with(metric, value, before, _where(row)),
+    )
+    yield Outcome(name, text, lost > limit + CLOSE, noted, passed=passed)
 
 
 def not_worse(result: pl.DataFrame, alpha: float, unpaired: Sequence[Unpaired], margin: Any) -> Iterator[Outcome]:
@@ -289,7 +283,8 @@ def not_worse(result: pl.DataFrame, alpha: float, unpaired: Sequence[Unpaired], 
         loss = _number(loss_left(row, metric_of(metric), most))
         text += f"a loss of up to {loss} is not excluded" if failed else f"not worse by more than {_number(most)}"
         text += f", p = {_number(p)} at level {_number(alpha)}"
-        yield Outcome(name, "; ".join(filter(None, (text, alone.words))), failed, alone.noted(metric, where))
+        sentence, passed = "; ".join(filter(None, (text, alone.words))), _passed(row, "p_not_worse")
+        yield Outcome(name, sentence, failed, alone.noted(metric, where), passed=passed)
 
 
 def _none_moved(row: Mapping[str, Any], margin: float, alpha: float) -> str:
@@ -314,10 +309,16 @@ def _uncompared(row: Mapping[str, Any], unsaved: str = "") -> str:
     return f"{row['metric']} cannot be compared{_where(row)}: {why}"
 
 
+def _passed(row: Mapping[str, Any], p: str) -> Passed:
+    """Return the difference of a row of a comparison, with its interval and the p-value of a column."""
+    ends = row["ci_low"], row["ci_high"]
+    return passed_with(row["metric"], row["value"], row["baseline_value"], _where(row), ends, f", {p} {short(row[p])}")
+
+
 def _where(row: Mapping[str, Any]) -> str:
     """The system and segment of a row, and its average where it is no plain mean, in brackets."""
     keys = keys_of_row(row) | ({"average": row["average"]} if row.get("average") not in (None, "macro") else {})
-    texts = [
-        f"{name} {'null' if value is None else value}" for name, value in keys.items() if name != "total_over" or value
-    ]
+    over = keys.get("total_over") or ""
+    totalled = [*over.split(", "), *([] if over else ["total_over"])]
+    texts = [f"{name} {'null' if value is None else value}" for name, value in keys.items() if name not in totalled]
     return f" ({printable(', '.join(texts))})" if texts else ""

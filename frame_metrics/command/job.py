@@ -8,13 +8,14 @@ from dataclasses import replace
 import polars as pl
 
 from frame_metrics.backends.display import DIGITS
-from frame_metrics.command import ci_formats, gates, writing
+from frame_metrics.command import ci_formats, writing
 from frame_metrics.command.call import PAGE, CommandLine
 from frame_metrics.command.commands import options_of
 from frame_metrics.command.frames import Frames, WouldRunError
 from frame_metrics.command.front import FAILED, OK, PROGRAM, UNDECIDED, quiet_pipe
 from frame_metrics.command.judgment_notes import note_on_judgments, note_on_systems
 from frame_metrics.command.mixed_systems import refuse_places
+from frame_metrics.command.outcomes import Outcome, worst_passed
 from frame_metrics.command.reading import each
 from frame_metrics.command.report_files import check_report, write_report
 from frame_metrics.command.results import evaluated_with_gates, result_of
@@ -149,7 +150,7 @@ class Job:
             with quiet_pipe():
                 writing.print_frame(result, form, replace(look, brief=not asked))
 
-    def _exit_code_of_gates(self, result: pl.DataFrame, outcomes: list[gates.Outcome]) -> int:
+    def _exit_code_of_gates(self, result: pl.DataFrame, outcomes: list[Outcome]) -> int:
         """Report the outcomes of gates: on standard error, in a JUnit file and on GitHub; return the exit code."""
         failed = [one for one in outcomes if one.failed]
         for one in failed:
@@ -157,6 +158,8 @@ class Job:
         for one in outcomes:
             if one.noted and not one.failed:
                 say(one.noted)
+        for told in worst_passed(outcomes):
+            say(told)
         if name := self.call.set_options.get("junit"):
             ci_formats.junit(name, outcomes)
         if on_github():

@@ -50,7 +50,22 @@ def known_flags(name: str, arguments: Sequence[str]) -> tuple[str, list[str]]:
         else:
             words = _ours(flag, options_of(name), after, arguments)
         found += [*words[:-1], f"{words[-1]}={value}"] if equals and words else words
-    return name, found
+    return name, [*_each_column(found, options_of(name))]
+
+
+def _each_column(arguments: Sequence[str], options: Mapping[str, Option]) -> Iterator[str]:
+    """Yield arguments in which columns with commas between them have the flag each, if it may be repeated."""
+    there, left = _columns(arguments), [*arguments]
+    while left:
+        flag, equals, value = left.pop(0).partition("=")
+        option, value = options.get(flag[2:].replace("-", "_")), value if equals else next(iter(left), "")
+        columns = value.split(",")
+        several = option and option.kind.many and option.kind.metavar == "COLUMN" and value not in there
+        if not several or len(columns) < 2 or not {*columns} <= {*there}:
+            yield f"{flag}{equals}{value * bool(equals)}"
+            continue
+        yield from (word for one in columns for word in (flag, one))
+        left = left if equals else left[1:]
 
 
 def _each_metric(arguments: Sequence[str]) -> list[str]:

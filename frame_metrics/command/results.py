@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import compress
 from math import ceil
 from typing import Any, TypeAlias
@@ -16,7 +17,8 @@ from frame_metrics.command.commands import options_of, takes_one_metric
 from frame_metrics.command.frames import Frames
 from frame_metrics.command.front import PROGRAM
 from frame_metrics.command.gates_of_audit import grave
-from frame_metrics.command.one_sided import Unpaired, in_one_log, unpaired
+from frame_metrics.command.one_sided import NOT_ALONE, Unpaired, in_one_log, unpaired
+from frame_metrics.command.outcomes import Outcome
 from frame_metrics.command.reading import each
 from frame_metrics.command.saved import corrected_over, each_with_itself, has_column, single_tests, system_column
 from frame_metrics.command.texts import column_with_flags, say
@@ -25,22 +27,32 @@ from frame_metrics.errors import BadValueError, FrameMetricsError
 
 MIN_BEYOND = 50  # resamples beyond an interval's ends, 1,000 in all at .05
 NOTE = "split_note"  # a column of messages
-Checked: TypeAlias = tuple[pl.DataFrame, list[gates.Outcome]]  # the result, and the outcomes of gates on it
+Checked: TypeAlias = tuple[pl.DataFrame, list[Outcome]]  # the result, and the outcomes of gates on it
 
 
 def result_of(frames: Frames) -> Checked:
     """Call the verb, and return its result and the outcomes of gates."""
     gated = {"evaluate": _evaluate, "compare": _compare, "audit": _audit}
+    if frames.call.name == "change" and frames.call.has_gates:
+        return _change(frames)
+    return gated.get(frames.call.name, _called)(frames)
+
+
+def _called(frames: Frames) -> Checked:
+    """Call a verb without gates, and return its result."""
     name, metrics = frames.call.name, frames.call.metrics
-    if name in gated:
-        return gated[name](frames)
     verb, one = getattr(frames.against(), name.replace("-", "_")), takes_one_metric(name)
     options = options_of_verb(frames) | ({"metric": metrics[0]} if one and metrics else {})
     with frames.baseline() as baseline:
         result = frames.collected(verb(*([] if one else metrics), **options, **baseline))
     if name == "agreement":
         _check_agreement(frames, result)
-    return column_with_flags(result, options_of(name), NOTE) if NOTE in result.columns else result, []
+    return _with_notes(frames, result), []
+
+
+def _with_notes(frames: Frames, result: pl.DataFrame) -> pl.DataFrame:
+    """Return a result whose notes, if it has any, are in the words of the command line."""
+    return column_with_flags(result, options_of(frames.call.name), NOTE) if NOTE in result.columns else result
 
 
 def _check_agreement(frames: Frames, result: pl.DataFrame) -> None:
@@ -71,7 +83,7 @@ def evaluated_with_gates(frames: Frames, margin: Any, options: Mapping[str, Any]
 
 def _against_before(
     frames: Frames, metrics: list[str], margin: Any, result: pl.DataFrame, options: Mapping[str, Any]
-) -> list[gates.Outcome]:
+) -> list[Outcome]:
     """Return the outcomes of a gate on the log of before, or on what was saved of it; none without one.
 
     ``options``: those of evaluate, whose ``result`` it is.
@@ -117,7 +129,7 @@ def _of_means(options: Mapping[str, Any]) -> dict[str, Any]:
     return {name: given for name, given in options.items() if name in ("average", "margins")}
 
 
-def _against_saved(frames: Frames, metrics: list[str], margin: Any, result: pl.DataFrame) -> list[gates.Outcome]:
+def _against_saved(frames: Frames, metrics: list[str], margin: Any, result: pl.DataFrame) -> list[Outcome]:
     """Return the outcomes of a gate on saved numbers of queries: of segments, then of the totals that are printed.
 
     Of p-values, those of all segments are corrected together, and so are those of each kind of total.
@@ -125,7 +137,7 @@ def _against_saved(frames: Frames, metrics: list[str], margin: Any, result: pl.D
     set_options, by = frames.call.set_options, each(frames.call.roles.get("by"))
     options = {"over": "all"} if by and set_options.get("fail_if_worse_than") else {}
     options |= {} if margin is None else {"margin": margin}
-    outcomes = _worse(frames, _compared_at_level(frames, {}, metrics, **options), metrics)
+    outcomes = _worse(frames, _at_level(frames, partial(_compared, frames, {}, metrics), options), metrics)
     for over in result["total_over"].unique(maintain_order=True).drop_nulls() if "total_over" in result.columns else ():
         total_over = over.split(", ")
         roles: dict[str, Any] = {"by": [name for name in by if name not in total_over] or None}
@@ -134,7 +146,7 @@ def _against_saved(frames: Frames, metrics: list[str], margin: Any, result: pl.D
         if without is None:
             outcomes.append(gates.not_total(over))
             continue
-        compared = _compared_at_level(frames, roles, metrics, total_over, **options)
+        compared = _at_level(frames, partial(_compared, frames, roles, metrics, total_over), options)
         compared = compared.select(pl.lit(over).alias("total_over"), pl.all())
         outcomes += _worse(frames, compared, metrics, without)
     return outcomes
@@ -158,23 +170,49 @@ def _compare(frames: Frames) -> Checked:
     result = _compared(frames, {}, metrics, **options)
     if not (set_options.get("fail_if_worse_than") or set_options.get("not_worse_than")):
         return result, []
-    return result, _worse(frames, _compared_at_level(frames, {}, metrics, **options), metrics)
+    return result, _worse(frames, _at_level(frames, partial(_compared, frames, {}, metrics), options), metrics)
 
 
-def _compared_at_level(
-    frames: Frames, roles: Mapping[str, Any], metrics: list[str], total_over: Sequence[str] = (), **options: Any
-) -> pl.DataFrame:
-    """Compare as ``_compared`` does, with intervals at the level of a gate that reads them, for a loss beyond a margin.
+def _change(frames: Frames) -> Checked:
+    """Compare two periods as a gate reads them: each segment by itself, and then the total."""
+    by, options = each(frames.call.roles.get("by")), options_of_verb(frames)
+    if by and not frames.joins_logs:
+        raise BadValueError(
+            "--by: a gate on each segment reads the log of before, and not numbers that were saved of it; pass --no-by"
+        ).offering({"by=": []})
+    options = ({"over": "all"} if by else {}) | options
+    parts = [_at_level(frames, partial(_of_periods, frames), options)]
+    if by:
+        total = _at_level(frames, partial(_of_periods, frames, by=None), options)
+        parts.append(total.with_columns(pl.lit(", ".join(by)).alias("total_over")))
+        result = pl.concat(parts, how="diagonal_relaxed")
+        parts = [result.select(*by, "total_over", pl.all().exclude(*by, "total_over"))]
+    return _with_notes(frames, parts[0]), _worse(frames, parts[0], frames.call.metrics)
+
+
+def _of_periods(frames: Frames, **options: Any) -> pl.DataFrame:
+    """Compare a log with that of before, or with its saved numbers, each over its own queries or rows.
+
+    ``options``: of the verb, and ``by`` in the place of that of the call.
+    """
+    irm = frames.against(**{name: options.pop(name) for name in ("by",) if name in options})
+    with frames.baseline() as baseline:  # which only change takes as numbers
+        verb = irm.ab_test if frames.joins_logs else irm.change
+        return frames.collected(verb(*frames.call.metrics, **options, **baseline))
+
+
+def _at_level(frames: Frames, compare: Callable[..., Any], options: Mapping[str, Any]) -> pl.DataFrame:
+    """Compare with intervals at the level of a gate that reads them, for a loss beyond a margin.
 
     Those of a family hold together, but for other corrections: single ones are at the level of one of so many tests.
     """
-    compared = _compared(frames, roles, metrics, total_over, **options)
+    compared: Any = compare(**options)
     if "margin" not in options or not frames.call.set_options.get("fail_if_worse_than"):
         return compared
     alpha, single = frames.call.set_options.get("alpha", gates.ALPHA), ~pl.col("correction").is_in(("max_t", "none"))
     n_tests = compared.filter(single)["n_tests"].max() or 1
     level = {"ci": 1 - alpha / n_tests, "resamples": ceil(MIN_BEYOND * n_tests / alpha)}
-    return _compared(frames, roles, metrics, total_over, **options | level)
+    return compare(**{**options, **level})
 
 
 def _compared(
@@ -210,7 +248,7 @@ def _limits_means(frames: Frames) -> bool:
 
 def _worse(
     frames: Frames, compared: pl.DataFrame, metrics: Sequence[str], evaluated: pl.DataFrame | None = None
-) -> list[gates.Outcome]:
+) -> list[Outcome]:
     """Return the outcomes of gates on a log of before, or on saved numbers; they take account of what is not in both.
 
     ``evaluated``: the means of the log, if they are known; else they are computed where a query has no saved number.
@@ -233,6 +271,8 @@ def _unpaired(
     """Return words for what each row of a comparison leaves out, or counts as 0, as it is on one side alone."""
     if frames.joins_logs:
         return [in_one_log(row) for row in compared.iter_rows(named=True)]
+    if "n_unpaired" not in compared.columns:
+        return [NOT_ALONE] * len(compared)
     if compared.is_empty() or not (compared["n_unpaired"] > 0).any():
         evaluated = pl.DataFrame()
     elif evaluated is None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -13,6 +14,7 @@ from frame_metrics.command.commands import verb_of
 from frame_metrics.command.frames import Frames
 from frame_metrics.command.options import alone, literal
 from frame_metrics.errors import BadValueError, listed
+from frame_metrics.roles.columns import PER_SYSTEM
 
 FEW_RESAMPLES = 100  # where only errors are looked for
 
@@ -24,7 +26,9 @@ def options_of_verb(frames: Frames) -> dict[str, Any]:
     first = call.compares_files and frames.before is None and call.name in WITH_FIRST
     files = dict(zip(call.arguments[0], reading.file_names(call.arguments[0]), strict=True))
     named = [files.get(one, one) if call.compares_files else one for one in reading.each(set_options.get("baseline"))]
-    baseline = named or (list(files.values())[:1] if first else None)
+    columns = next((one for role in PER_SYSTEM if isinstance(one := call.roles.get(role), list)), [])
+    pair = columns if call.name == "compare" and frames.before is None and len(columns) == 2 else []
+    baseline = named or (list(files.values())[:1] if first else pair[:1])
     given = {parameters[name]: value for name, value in set_options.items() if name in parameters}
     if frames.only_checked and "resamples" in parameters:
         given["resamples"] = FEW_RESAMPLES
@@ -55,8 +59,24 @@ def _query(frames: Frames, ids: Sequence[str]) -> Any:
     """Return the value of a query, or of several, in the type of its column; a tuple if several columns make it."""
     columns, types = reading.each(frames.call.roles.get("query", "query")), frames.log.collect_schema()
     if len(columns) > 1:
-        return tuple(_in_type(one, types.get(column)) for one, column in zip(ids, columns, strict=False))
+        if len(ids) % len(columns):
+            raise _part_of_query(frames, ids, columns)
+        texts = [ids[at : at + len(columns)] for at in range(0, len(ids), len(columns))]
+        kinds = [types.get(column) for column in columns]
+        return alone([tuple(map(_in_type, one, kinds)) for one in texts])
     return alone([_in_type(one, types.get(columns[0])) for one in ids])
+
+
+def _part_of_query(frames: Frames, ids: Sequence[str], columns: Sequence[str]) -> BadValueError:
+    """Return the error about ids of some of the columns of a query, with the first query that has them."""
+    rows = frames.log.select(pl.col(columns).cast(pl.String)).unique(maintain_order=True)
+    found = rows.filter(pl.any_horizontal(pl.col(columns) == one) for one in ids).collect()
+    problem = f"--query-id {' '.join(map(shlex.quote, ids))}: a query has a value for each of {listed(columns)}"
+    if found.is_empty():
+        return BadValueError(f"{problem}, one after the other, and none has this one")
+    first = [*found.row(0)]
+    flags = " ".join(f"--query-id {shlex.quote(one)}" for one in first)
+    return BadValueError(f"{problem}, and {len(found):,} have this one; pass {flags}").offering(query_id=first)
 
 
 def _in_column_type(frames: Frames, systems: Iterable[Any]) -> list[Any]:

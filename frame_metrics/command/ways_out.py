@@ -20,6 +20,7 @@ from frame_metrics.command.frames import Frames
 from frame_metrics.command.mixed_systems import SEVERAL_PLACES
 from frame_metrics.command.named_metrics import is_metric
 from frame_metrics.command.periods import TIMES
+from frame_metrics.command.ways_of_files import of_files
 from frame_metrics.errors import (
     BadRowsError,
     BadValueError,
@@ -97,6 +98,8 @@ def errors_with_ways_out(frames: Frames) -> Iterator[None]:
             if OF_TEXT in str(error):
                 raise _as_names(frames, error) from None
             raise
+    except FrameMetricsError as error:
+        raise of_files(frames, error) from None
     except (pl.exceptions.PolarsError, OSError):
         for file in frames.files:
             file.check()

@@ -68,7 +68,6 @@ GUESSED = {
     "wish log.csv": "the nearest are metrics, thresholds and disagreements, and frame-metrics help lists all",
     "explain rr --query-id q1": "explain requires a metric; rr is one: name the input before it",
     "explain rr": "name the input before it, as log.csv rr --query-id ...",
-    "eval log.csv rr --by day,device": "'device', 'day'; pass --by day --by device",
     "eval log.csv text.txt": "text.txt: the name does not say the format; pass --from",
     "eval log.csv xyzzy": "there is no metric 'xyzzy'; frame-metrics metrics lists them",
     "leaderboard log.csv rr": "leaderboard ranks systems; name their column with --system",
@@ -151,6 +150,8 @@ def test_other_words_for_evaluate_and_its_options(call: str, capsys: pytest.Capt
 
 # Calls in other words, and the same in ours.
 OTHERWISE = {
+    "eval log.csv rr --by day,device": "evaluate log.csv rr --by day --by device",
+    "compare log.csv rr --score score,before": "compare log.csv rr --score score --score before --baseline score",
     "confusion-matrix cases.csv --y-true label --y-pred guess": "confusion cases.csv --label label --predicted guess",
     "threshold cases.csv f1 --y-true label --y-score score": "best-threshold cases.csv f1",
     "roc-auc cases.csv": "evaluate cases.csv roc-auc",
@@ -192,7 +193,7 @@ OTHERWISE = {
 def test_other_words(call: str, capsys: pytest.CaptureFixture[str]) -> None:
     """What other tools call so prints the same here."""
     rows, less = named().rename({"docid": "doc"}), -pl.col("score")
-    write(rows, "log.csv")
+    write(rows.with_columns(before=less), "log.csv")
     write(pl.concat([rows.with_columns(run=pl.lit("a")), rows.with_columns(less, run=pl.lit("b"))]), "runs.csv")
     weeks = [rows.with_columns(pl.format("{} {}", "query", pl.lit(week)).alias("query")) for week in (1, 2)]
     for week, one in enumerate(weeks, 1):
@@ -287,7 +288,6 @@ WHOLE = {
     "per-query cases.csv roc_auc --query id": "evaluate cases.csv roc_auc --no-query",
     "report odd.csv --query qid -o page.md": "report odd.csv --query qid -o page.md --score sim --grade relevance",
     "evaluate log.csv rr --qury query": "evaluate log.csv rr --query query",
-    "evaluate log.csv rr --by day,device": "evaluate log.csv rr --by day --by device",
     "evaluate log.csv rr --label grade": "evaluate log.csv rr --grade grade",
     "evaluate log.csv clicked": "evaluate log.csv ctr@10 --label clicked",
     "explain log.csv rr --query q1": "explain log.csv rr --query-id q1",

@@ -1,0 +1,82 @@
+"""Errors of two files, or of a log and that of before, that another command compares: other rows, or the same."""
+
+from __future__ import annotations
+
+import re
+
+import polars as pl
+
+from frame_metrics.command import reading
+from frame_metrics.command.call import FILE, OF_PAGES
+from frame_metrics.command.columns_there import likeness
+from frame_metrics.command.frames import Frames
+from frame_metrics.errors import FrameMetricsError, quote
+
+# Errors of what is paired, and has nothing in common; behind it they have the ways of one frame with a column.
+OTHER_ROWS = re.compile(
+    r".*(no document has rows of two systems"
+    r"|no other system has results of any of them|to pair rows without a query, name .* with (--doc|doc=))"
+)
+SAME_QUERIES = re.compile(r".* in every \w+ of file, as if systems had answered the same queries")
+OF_ONE_FRAME = re.compile(r", with system='file' in the place of arm=")
+MEANS_APART = "takes a change of means apart, and rows without a query"
+
+
+def of_files(frames: Frames, error: FrameMetricsError) -> FrameMetricsError:
+    """Return an error with the command that compares files of other rows, or of the same; another error as it is."""
+    message, call = str(error), frames.call
+    other, same = OTHER_ROWS.match(message), SAME_QUERIES.match(message)
+    if call.name == "change" and MEANS_APART in message:
+        return _of_segments(frames, error)
+    if not (other or same) or not (call.compares_files or frames.joins_logs):
+        return error
+    if same:
+        return type(error)(OF_ONE_FRAME.sub("", message)).offering({"change": ["compare"]})
+    kind, alike = type(error), _of_ids(frames)
+    problem = f"{other[0] if other else message}{alike}"
+    if alike.endswith("--by"):
+        return kind(problem).offering({"by=": [], "every=": []})
+    if call.name == "leaderboard":
+        way = kind(f"{problem}; pass --arm file to measure each over its own queries")
+        return way.offering({call.name: ["evaluate"]}, arm=FILE)
+    if call.name in OF_PAGES and frames.before is not None and not call.has_gates:
+        names = [*frames.before.input.names, *call.arguments[0]]
+        first = reading.file_names(names)[0]
+        way = kind(f"{problem}; logs of other rows are two inputs: pass --arm file --baseline {first}")
+        return way.offering({f"{frames.before.flag}=": []}, input=names[:1], arm=FILE, baseline=first)
+    return kind(f"{problem}; change compares logs of other queries or rows").offering({call.name: ["change"]})
+
+
+def _of_segments(frames: Frames, error: FrameMetricsError) -> FrameMetricsError:
+    """Return the error about segments of rows with the column that is likely the query, or as arms that are compared.
+
+    Without ``by`` the answer would be another.
+    """
+    call, there = frames.call, frames.log.collect_schema().names()
+    taken = [one for role in call.roles.values() for one in reading.each(role)]
+    for degree in (2, 1):
+        likely = [one for one in there if one not in taken and likeness("query", one) >= degree]
+        if len(likely) == 1:
+            return error.offering(query=likely[0])
+    if call.compares_files:
+        return error.offering({"change": ["ab-test"]}, arm=FILE, baseline=reading.file_names(call.arguments[0])[0])
+    return error
+
+
+def _of_ids(frames: Frames) -> str:
+    """Return how the ids of two logs differ that have no row in common, in words; "" if they have none, or equal ones.
+
+    Equal ids may be in other segments.
+    """
+    columns, before = frames.irm._plan.columns, frames.before
+    logs = [frames.log_input, before.input] if before else [frames.log_input]
+    each = [one.plan for log in logs for one in log.files]
+    doc = columns.doc
+    if doc is None or columns.query or len(each) != 2 or not all(doc in one.collect_schema() for one in each):
+        return ""
+    one, other = (plan.select(pl.col(doc).cast(pl.String)).drop_nulls().unique().sort(doc).collect() for plan in each)
+    if one.join(other, on=doc).is_empty():
+        return (
+            f": none of their ids is in both, as {' and '.join(quote(ids[doc][0]) for ids in (one, other) if len(ids))}"
+        )
+    return "; ids are in both, but in other segments: leave out --by" if frames.call.roles.get("by") else ""
