@@ -117,7 +117,7 @@ class UndefinedValues(Sentence):
 
 @declared(kind="weighted")
 class PropensityWeights(Sentence):
-    """How informative results or lists are that are weighted by propensity."""
+    """The effective number of results or lists that are weighted by propensity."""
 
     n_effective: float = column("value")  # as many of equal weight are as informative
     weighted: str = column("of")  # the word for what is weighted
@@ -132,7 +132,7 @@ class PropensityWeights(Sentence):
 
 @declared(kind="weights")
 class ColumnWeights(Sentence):
-    """How informative queries or rows are that have weights which are not alike."""
+    """The effective number of queries or rows whose weights are not alike."""
 
     n_effective: float = column("value")  # as many of equal weight are as informative
     weight: str = column("of")  # the column of weights

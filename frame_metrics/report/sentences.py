@@ -105,7 +105,7 @@ class Plain(Sentence):
 
     @property
     def kind(self) -> str:
-        """What it is about."""
+        """The kind that was given."""
         return self.about
 
     @property
@@ -120,7 +120,7 @@ class Plain(Sentence):
 
 @declared(kind="tests")
 class ErrorRates(Sentence):
-    """How often sentences that rest on tests are wrong."""
+    """The chance that sentences which rest on tests are wrong."""
 
     n: int  # how many there are
     each: float = column("value")  # how often one is wrong at most, and how often one or more are

@@ -132,7 +132,7 @@ class OutstandingSegment(Sentence):
 
 @declared(kind="calibration")
 class Calibration(Sentence):
-    """How far scores are from the shares that came true: in the bin that is farthest off, or of all rows."""
+    """Scores as probabilities beside the share that came true, in the bin that is farthest off or of all rows."""
 
     value: float  # the ece
     share: float  # the share of the label among the rows, and its interval
