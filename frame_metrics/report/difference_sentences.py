@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, TypeVar
 
 from frame_metrics.measuring.split import MISMATCH_P
 from frame_metrics.metrics.saved_names import metric_of
-from frame_metrics.report.cells import ALPHA, EQUAL, counted, number_text, plain_text, sign_of
+from frame_metrics.report.cells import ALPHA, counted, number_text, plain_text, sign_of
 from frame_metrics.report.sentences import ANSWER, NEXT, WHEN, WHERE, Sentence, column, declared
 from frame_metrics.report.words import (
     LONGEST_NAME,
     at_text,
+    capital,
     claimed_at_least,
+    first_of,
+    has_interval_of_p,
     level_text,
     name_of,
     p_words,
@@ -24,6 +28,7 @@ from frame_metrics.report.words import (
 from frame_metrics.verbs.compare.margins import loss_left, unknown_why
 
 Own = TypeVar("Own", bound="OfPair")
+TOO = "lower too", "higher too"  # the words for other segments that surely differ
 
 
 @declared()
@@ -101,11 +106,6 @@ class OfPair(Sentence):
         return f"{signed_text(self.difference)}{claim}{interval}"
 
     @property
-    def _is_of_p(self) -> bool:
-        """True if the interval is at the level of p: of 95 % or more, of one pair or of all pairs together."""
-        return self.correction in (None, "max_t") and (self.level or 0) >= 1 - ALPHA - EQUAL
-
-    @property
     def _tested(self) -> str:
         return f"; {p_words(self.p_adjusted)}{self._after}"
 
@@ -143,6 +143,11 @@ class Difference(OfPair):
     @property
     def claims(self) -> bool:
         return self.is_significant or bool(self.more)
+
+    @property
+    def name_and_size(self) -> str:
+        """The segment or the system, and by how much it differs."""
+        return f"{self.segment_in_words or name_of(self.system)} by {number_text(abs(self.gap))}"
 
     def words(self) -> str:
         alone = self.ci_low is None and self.n == 1  # no interval, and a p-value of 1
@@ -265,7 +270,7 @@ class NotWorse(OfPair):
     def is_lost(self) -> bool:
         """True if the whole interval of the difference, if it is at the level of p, is a loss above the margin."""
         end = self.ci_high if sign_of(self.metric) > 0 else self.ci_low
-        known = self.p_not_worse is not None and self._is_of_p and end is not None
+        known = self.p_not_worse is not None and has_interval_of_p(vars(self), self.level or 0) and end is not None
         return known and -sign_of(self.metric) * (end or 0.0) > self.margin
 
     def words(self) -> str:
@@ -299,3 +304,23 @@ class Reversal(OfPair):
         (name, base), values = self._names, f"{self._difference_text}{self._tested}"
         within = f"{name} is above {base} in {self.metric} within segments of {self.segments} ({values})"
         return f"{within}, although it is below {base} over all: the two have different mixes of {self.segments}."
+
+
+def surely(pairs: Sequence[Difference], lower: str, higher: str, sign: int = 1) -> str:
+    """Return words for those of some differences that are significant, the lower ones first; "" for none.
+
+    Parameters
+    ----------
+    lower, higher : the words for both sides, as "lower too".
+    sign : -1 if a difference above 0 is on the lower side, as where that is the worse one.
+    """
+    sure = sorted((one for one in pairs if one.is_significant), key=lambda one: -abs(one.gap))
+    sides = {word: [one for one in sure if way * one.gap > 0] for word, way in ((lower, -sign), (higher, sign))}
+    words = [f"surely {word}: {first_of([one.name_and_size for one in some])}" for word, some in sides.items() if some]
+    return capital("; ".join(words))
+
+
+def the_greatest(sure: Sequence[Difference]) -> Difference:
+    """Return the greatest of significant differences of segments or classes, which says of the others that they are."""
+    most, *others = sorted(sure, key=lambda one: -abs(one.gap))
+    return replace(most, more=surely(others, *TOO))

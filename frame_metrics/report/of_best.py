@@ -139,5 +139,5 @@ def _surely(side: str, differences: Sequence[Difference]) -> str:
     unsure = [name_of(one.baseline) for one in differences if one not in sure]
     if not sure:
         return f", not surely {side} any other"
-    by = first_of([f"{name_of(one.baseline)} by {number_text(abs(one.gap))}" for one in sure])
+    by = first_of([one.swapped().name_and_size for one in sure])
     return f", surely {side} {by}{f', not surely {side} {first_of(unsure)}' if unsure else ''}"

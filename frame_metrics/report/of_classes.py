@@ -11,8 +11,7 @@ from frame_metrics.measuring.baseline import is_frame
 from frame_metrics.report.calls import Calls
 from frame_metrics.report.cells import ALPHA, corrections, number_text, plain_text, table_of
 from frame_metrics.report.content import Content
-from frame_metrics.report.difference_sentences import Difference
-from frame_metrics.report.of_segments import also_changed
+from frame_metrics.report.difference_sentences import Difference, the_greatest
 from frame_metrics.report.result_tables import CALLED, LONGEST_CELL, ci_level, difference_interval
 from frame_metrics.report.sentence_writer import SentenceWriter
 from frame_metrics.report.sentences import WHERE, Sentence
@@ -87,8 +86,7 @@ class ClassSentences(SentenceWriter):
         of_pair = [(pair.system, pair.baseline) for pair in pairs[:1]]
         sure = [one for one in each if (one.system, one.baseline) in of_pair and one.is_significant]
         if sure:
-            most, *others = sorted(sure, key=lambda one: -abs(one.gap))
-            yield replace(most, more=also_changed(others))
+            yield the_greatest(sure)
 
     def _about(self, row: Mapping[str, Any]) -> dict[str, Any]:
         """Return the figures of a class; its rows are what recall is a share of."""

@@ -7,11 +7,11 @@ from dataclasses import replace
 from typing import Any
 
 from frame_metrics.measuring.baseline import is_frame
-from frame_metrics.report.cells import number_text, sign_of
-from frame_metrics.report.difference_sentences import Difference
+from frame_metrics.report.cells import sign_of
+from frame_metrics.report.difference_sentences import Difference, surely
 from frame_metrics.report.of_audit import AuditSentences
 from frame_metrics.report.sentence_writer import SentenceWriter
-from frame_metrics.report.words import first_of, name_of
+from frame_metrics.report.words import name_of
 
 MOST_SYSTEMS = 3  # the most that are named as other than a baseline, where it is not known whether more is better
 
@@ -75,18 +75,8 @@ class PairSentences(SentenceWriter):
 
 def _also(pairs: Sequence[Difference]) -> str:
     """Return words for those that surely differ from a baseline, the worse or lower ones first; "" for none."""
-    sure = sorted((one for one in pairs if one.is_significant), key=lambda one: -abs(one.gap))
-    if not sure:
+    if not pairs:
         return ""
-    base, win = name_of(sure[0].baseline), not sure[0].are_periods  # periods do not win
-    sign = sign_of(sure[0].metric) if win else 1
-    sides = {
-        "worse than" if win else "below": [one for one in sure if sign * one.gap < 0],
-        "better than" if win else "above": [one for one in sure if sign * one.gap > 0],
-    }
-    found = [f"surely {word} {base}: {first_of(_by_how_much(some))}" for word, some in sides.items() if some]
-    return f"S{'; '.join(found)[1:]}"
-
-
-def _by_how_much(pairs: Sequence[Difference]) -> list[str]:
-    return [f"{name_of(one.system)} by {number_text(abs(one.gap))}" for one in pairs]
+    base, win = name_of(pairs[0].baseline), not pairs[0].are_periods  # periods do not win
+    lower, higher = ("worse than", "better than") if win else ("below", "above")
+    return surely(pairs, f"{lower} {base}", f"{higher} {base}", sign_of(pairs[0].metric) if win else 1)

@@ -12,14 +12,14 @@ import polars as pl
 from frame_metrics.measuring.baseline import is_frame
 from frame_metrics.measuring.courses import over_other_classes
 from frame_metrics.measuring.same_classes import ACCURACY, BRIER
-from frame_metrics.report.cells import ALPHA, number_text, plain_text, sign_of
-from frame_metrics.report.difference_sentences import Difference
+from frame_metrics.report.cells import ALPHA, plain_text, sign_of
+from frame_metrics.report.difference_sentences import TOO, Difference, surely, the_greatest
 from frame_metrics.report.of_periods import PeriodSentences, are_times
 from frame_metrics.report.of_strata import in_segments
 from frame_metrics.report.sentence_writer import SentenceWriter
 from frame_metrics.report.sentences import Plain, Sentence
 from frame_metrics.report.value_sentences import OutstandingSegment
-from frame_metrics.report.words import first_of, p_words
+from frame_metrics.report.words import p_words
 from frame_metrics.stats.outstanding import MIN_COMPARED, MIN_FLIPPED
 from frame_metrics.stats.periods import MIN_PERIODS
 from frame_metrics.verbs.compare.farthest import farthest
@@ -31,18 +31,6 @@ SERIES = 500  # the most segments of all systems together in which systems are c
 DRAWS = 200  # resamples for each segment; so some of them lie outside its interval
 OPPOSITE = 3  # the most segments that are named in which another system beats the best one
 SEVERAL = "queries in several segments"  # the finding of the audit
-
-
-def also_changed(others: Sequence[Difference]) -> str:
-    """Return words for the other segments that surely changed, the lower ones first; "" for none."""
-    sides = {"lower": [one for one in others if one.gap < 0]}
-    sides["higher"] = [one for one in others if one not in sides["lower"]]
-    by = {
-        word: first_of([f"{one.segment_in_words} by {number_text(abs(one.gap))}" for one in some])
-        for word, some in sides.items()
-    }
-    found = "; ".join(f"surely {word} too: {some}" for word, some in by.items() if some)
-    return f"{found[:1].upper()}{found[1:]}"
 
 
 def _sides(one: Difference) -> tuple[Any, ...]:
@@ -167,8 +155,7 @@ class SegmentSentences(SentenceWriter):
         of_pair = self._of_pair(pairs)
         significant = [one for one in of_pair if one.is_significant]
         if significant:
-            most, *others = sorted(significant, key=lambda one: -abs(one.gap))
-            yield replace(most, more=also_changed(others))
+            yield the_greatest(significant)
         elif of_pair:
             nothing.append("a segment that changed")
 
@@ -240,7 +227,7 @@ class SegmentSentences(SentenceWriter):
         nothing += not_found
         for one in found:
             others = [other for other in sure if isinstance(one, OutstandingSegment) and other.segment != one.segment]
-            yield replace(one, more=also_changed(others))
+            yield replace(one, more=surely(others, *TOO))
 
     def _of_queries(self, pair: Difference | None, nothing: list[str]) -> Iterator[Sentence]:
         """Yield the segment whose mean is farthest from that of all other queries, if its p-value is below .05.

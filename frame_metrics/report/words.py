@@ -107,14 +107,16 @@ def no_more(number: float) -> str:
     return signed_text(math.copysign(whole / 10**digits, number)) if whole else ""
 
 
-def claimed_at_least(row: Mapping[str, Any], level: float) -> str:
-    """Return the least difference that a row of a comparison claims, with its sign; "" if it claims none.
+def has_interval_of_p(row: Mapping[str, Any], level: float) -> bool:
+    """Return True if the interval of a row of a comparison, of 95 % or more, is of one pair or of all, as p is."""
+    return row["correction"] in (None, "max_t") and level >= 1 - ALPHA - EQUAL
 
-    It is the near end of an interval at the level of p, of 95 % or more, that is of one pair, or of all together.
-    """
+
+def claimed_at_least(row: Mapping[str, Any], level: float) -> str:
+    """Return the least difference that a row claims, with its sign: the near end of its interval; "" for none."""
     difference, p = row["difference"] or 0, row["p_adjusted"]
     near = row["ci_low"] if difference > 0 else row["ci_high"]
-    sure = p is not None and p < ALPHA and row["correction"] in (None, "max_t") and level >= 1 - ALPHA - EQUAL
+    sure = p is not None and p < ALPHA and has_interval_of_p(row, level)
     return no_more(near) if sure and near is not None and near * difference > 0 else ""
 
 
