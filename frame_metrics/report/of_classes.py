@@ -28,17 +28,15 @@ def with_classes_compared(content: Content, work: Calls, compare_options: Mappin
     unnamed = is_frame(compare_options["baseline"]) or content.compared.differences is None
     if unnamed or content.query or work.columns.predicted is None or content.system is None:
         return content
-    irm = work.all_segments(content)
-    calls = work.without_notes(irm)
-    each = calls.tried("classes", lambda: irm.per_class(OF_CLASS))
-    if each is None or not MIN_CLASSES <= each["class"].n_unique() <= CLASSES:
+    if not any(MIN_CLASSES <= n <= CLASSES for n in content.facts.filter(check="classes")["n"]):
         return content
     best = [*content.places][:2]
     options: dict[str, Any] = {
         "baseline": work.as_baseline(content.compared.baselines[0] if content.has_baseline else best[1])
     }
     options |= {"ci": compare_options["ci"], "per_class": True}
-    verb = irm.ab_test if content.arms else irm.compare
+    irm = work.all_segments(content)
+    verb, calls = irm.ab_test if content.arms else irm.compare, work.without_notes(irm)
     found = calls.tried("classes", lambda: verb(OF_CLASS, **options))
     if found is not None and not content.has_baseline:
         found = found.filter([one == best[0] for one in found[content.system]])

@@ -12,7 +12,7 @@ import pytest
 import frame_metrics
 from frame_metrics import IRM
 from frame_metrics.report.data_sentences import UnjudgedResults
-from frame_metrics.report.difference_sentences import Difference
+from frame_metrics.report.difference_sentences import TOO, Difference, surely
 from frame_metrics.report.of_best import with_next_best
 from frame_metrics.report.words import no_more
 from inside import REGISTRY, few_pairs_together
@@ -366,6 +366,20 @@ def test_queries_lose_where_more_is_better(name: str, word: str) -> None:
     farthest = max(moves, key=abs) if name == "latency" else min(moves)
     assert row["sentence"].startswith(f"Look at the queries that {word}: ")
     assert f"({farthest:+.3f})" in row["sentence"]
+
+
+def test_of_others_that_surely_differ_the_larger_come_first() -> None:
+    """Three on each side have names; what is not significant has none."""
+    gaps = {"a": -0.1, "b": -0.3, "c": 0.2, "d": -0.2, "e": -0.15}
+    pairs = [
+        Difference(metric="rr", unit="rows", system=one, difference=by, p_adjusted=0.01) for one, by in gaps.items()
+    ]
+    others = [*pairs, replace(pairs[0], system="f", difference=0.9, p_adjusted=0.2)]
+    assert surely(others, *TOO) == (
+        "Surely lower too: b by 0.300, d by 0.200, e by 0.150 and 1 more; surely higher too: c by 0.200"
+    )
+    assert surely(others[:1], "worse than z", "better than z", -1) == "Surely better than z: a by 0.100"
+    assert surely(others[-1:], *TOO) == ""
 
 
 @pytest.mark.parametrize(
