@@ -27,7 +27,7 @@ from frame_metrics.inputs import Array
 from frame_metrics.keys.spelling import spelled_like
 from frame_metrics.roles.columns import (
     QUERY_ROLES,
-    UNNAMED_PLACE,
+    UNNAMED_RESULT,
     Columns,
     checked_columns,
     checked_keys,
@@ -174,9 +174,11 @@ def _check_repeated(rankings: RankingRows, log: pl.DataFrame, columns: Columns, 
         if _are_judged_twice(log, columns, again):
             remedy = "keep one row of each, or pass doc=None; their judgments differ, so duplicates='first' takes none"
         maybe = no_system and columns.likely_system_text
-        remedy = f"pass system={maybe} for rows of several systems; else {remedy}" if maybe else remedy
-        remedy += "; rows of several systems need system=" if no_system and not maybe else ""
-        remedy += "" if columns.shape.made else f"; {columns.repeated_query_text}"
+        of_several = (
+            f"pass system={maybe} for rows of several systems" if maybe else "rows of several systems need system="
+        )
+        ways = [of_several] * no_system + [columns.repeated_query_text] * (not columns.shape.made)
+        remedy = "; ".join([*ways, f"else {remedy}" if ways else remedy])
         if "rank" in log.columns:
             ranks = log.select(*columns.internal_keys, "rank").drop_nulls("rank")
             if len(ranks.unique()) < len(ranks):  # not single rows are wrong, but what counts as one ranking
@@ -202,7 +204,7 @@ def _but_the_best(log: pl.DataFrame, keys: Sequence[str], again: Array) -> Array
     """
     rows = log.with_row_index("at").join(log[again].select(keys), on=list(keys), how="semi", nulls_equal=True)
     # Sort by place, then by judgment, then by all other numbers.
-    read = [name for name in rows.columns if not name.startswith(UNNAMED_PLACE)]  # as without an audit
+    read = [name for name in rows.columns if not name.startswith(UNNAMED_RESULT)]  # as without an audit
     numeric = [name for name in read if name not in (*keys, "at") and rows[name].dtype.is_numeric()]
     first = [name for name in ("rank", "score", *judgment_columns_in(rows)) if name in numeric]
     by = [*first, *(name for name in numeric if name not in first)]

@@ -18,7 +18,7 @@ from frame_metrics.roles.scale import Scale
 from frame_metrics.roles.series import reaches, refuse, refuse_nan, refuse_null
 
 UNNAMED_SYSTEM = "unnamed system:"  # prefix of the internal names of ``Columns.unnamed_systems``
-UNNAMED_PLACE = "unnamed place:"  # the same of ``Columns.unnamed_places``
+UNNAMED_RESULT = "unnamed result:"  # the same of ``Columns.unnamed_results``
 EXTRA = "extra:"  # prefix of the internal names of columns that only some metrics read (extra=, group=, popularity=)
 
 
@@ -155,7 +155,8 @@ ROLES: dict[str, Role] = {
     "value": Role(with_value=True, file_type="number"),  # numbers that were computed elsewhere
     "metric": Role(),  # the metric of each number of value=; without it the names of the value columns say it
 }
-CALLED_RANK = {"rank", *ROLES["rank"].names}  # names of columns that hold ranks, in small letters
+# Names of columns that hold ranks, or documents, in small letters.
+CALLED_RANK, CALLED_DOC = ({role, *ROLES[role].names} for role in ("rank", "doc"))
 
 
 @dataclass(frozen=True)
@@ -197,7 +198,7 @@ class Columns:
     value: tuple[str, ...] = ()
     query_text: tuple[str, ...] = ()  # columns that identify what was searched, in click_judgments() and propensities()
     unnamed_systems: tuple[str, ...] = ()  # columns with usual names of systems, which an audit reads
-    unnamed_places: tuple[str, ...] = ()  # columns with usual names of ranks, beside scores, which an audit reads
+    unnamed_results: tuple[str, ...] = ()  # those of ranks and documents, which an audit reads
     strata: tuple[str, ...] = ()  # the option of ab_test(); they are the last of ``by`` too
     shape: Shape = Shape()
 
@@ -256,7 +257,7 @@ class Columns:
         shape, others = self.shape, (column for _, column in (*self.class_scores, *self.extra))
         by_role = self.by_role.values()
         every = dict.fromkeys([*self.keys, *by_role, *others, *self.value, *shape.per_system, *self.query_text])
-        every |= dict.fromkeys([*self.unnamed_systems, *self.unnamed_places])
+        every |= dict.fromkeys([*self.unnamed_systems, *self.unnamed_results])
         # The stacked column, which is made, may have the name of one of the columns that it is made of.
         not_in_log = {*shape.made, *shape.from_judgments} - {*shape.per_system}
         return [column for column in every if column not in not_in_log]
@@ -373,7 +374,7 @@ def checked_columns(
     out = _known_keys(frame, columns)
     out |= role_columns(frame, columns, columns.by_role, scores_later and not columns.rank, positive, scale)
     out |= {EXTRA + name: series.extra_column(frame[column], column) for name, column in columns.extra}
-    for prefix, names in ((UNNAMED_SYSTEM, columns.unnamed_systems), (UNNAMED_PLACE, columns.unnamed_places)):
+    for prefix, names in ((UNNAMED_SYSTEM, columns.unnamed_systems), (UNNAMED_RESULT, columns.unnamed_results)):
         out |= {f"{prefix}{i}": frame[name] for i, name in enumerate(names)}
     if not judged_elsewhere:
         _refuse_rows_that_say_nothing(out, columns, scale, positive)

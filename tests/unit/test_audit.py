@@ -163,6 +163,14 @@ def asked_twice() -> frame_metrics.IRM[pl.DataFrame]:
     return days.with_columns(rank=place).irm(score="score").judge(QRELS)
 
 
+def asked_every_day(days: int) -> frame_metrics.IRM[pl.DataFrame]:
+    """Three terms, of which the first was asked on five days, and the others on some."""
+    asked = [(day, term) for term in "abc" for day in range(days if term != "a" else 5)]
+    rows = pl.DataFrame(asked, schema={"day": pl.Int32, "term": pl.String}, orient="row")
+    both = pl.concat([rows.with_columns(rank=1, label=1), rows.with_columns(rank=None, label=0)])
+    return both.with_columns(pl.col("day").cast(pl.Date)).irm(query=["day", "term"])
+
+
 def nothing_relevant() -> frame_metrics.IRM[pl.DataFrame]:
     return CLEAN.with_columns(grade=pl.when(pl.col("query") == "q1").then("grade").otherwise(0)).irm(query="query")
 
@@ -425,7 +433,8 @@ FIRED: dict[str, tuple[Any, str, int, float, str]] = {
     "judgments without a segment": (half_placed, "warning", 1, 1 / 36, "q2 3, a"),
     "queries judged with other leading zeros": (lambda: numbered(query="01"), "error", 1, 1 / 2, "'1' and '01'"),
     "queries with rows of several systems": (two_runs, "warning", 1, 1 / 2, "q1"),
-    "rankings that have their first place several times": (asked_twice, "warning", 1, 1 / 2, "q1"),
+    "rankings that seem to be of several searches": (asked_twice, "warning", 1, 1 / 2, "q1"),
+    "queries of repeated terms": (lambda: asked_every_day(4), "warning", 13, 1, ""),
     "results judged with other leading zeros": (lambda: numbered(doc="02"), "error", 1, 1 / 4, "'2' and '02'"),
     "queries written otherwise in the judgments": (lambda: spelled(query="Q1 "), "warning", 1, 1 / 2, "'q1' and 'Q1 '"),
     "documents written otherwise in the judgments": (lambda: spelled(doc="A"), "warning", 1, 1 / 4, "'a' and 'A'"),
@@ -1609,10 +1618,10 @@ def test_rows_of_several_systems_in_one_list_are_a_warning_unless_they_are_meant
 def test_a_query_that_was_asked_several_times_is_a_warning_unless_the_column_has_no_places() -> None:
     """The way out measures each search; a column of other names, or of text, is not looked at."""
     irm = asked_twice()
-    frame, check = irm.frame, "rankings that have their first place several times"
+    frame, check = irm.frame, "rankings that seem to be of several searches"
     for one in (irm, in_pieces(irm)):
         (row,) = as_polars(one.audit()).filter(check=check).rows(named=True)
-        assert row["message"].endswith("as query=[query, date], or pass rank=None if 'rank' has no places")
+        assert row["message"].endswith("as query=[query, date], or pass rank=None, doc=None if one list is meant")
     graded = frame.with_columns(grade=1).irm(query=["query", "day"], score="score")
     for one in (
         graded,
@@ -1620,6 +1629,16 @@ def test_a_query_that_was_asked_several_times_is_a_warning_unless_the_column_has
         irm(rank=None),
         frame.rename({"rank": "weight"}).irm(score="score").judge(QRELS),
     ):
+        assert check not in as_polars(one.audit())["check"].to_list()
+
+
+def test_terms_that_are_asked_every_day_are_no_queries_of_their_own() -> None:
+    """It is a warning unless they are clusters; terms of users are asked more or less often."""
+    irm, check = asked_every_day(4), "queries of repeated terms"
+    for one in (irm, in_pieces(irm)):
+        (row,) = as_polars(one.audit()).filter(check=check).rows(named=True)
+        assert row["message"].endswith("Pass 'term' as cluster= too")
+    for one in (irm(cluster="term"), asked_every_day(3)):
         assert check not in as_polars(one.audit())["check"].to_list()
 
 

@@ -134,13 +134,13 @@ log({"pos": [1, None, 1, 2], "clicked": [0, None, 1, 1]}, score=None, rank="pos"
         where the query found nothing
     but: log({"bm25": [2.0, None, 3.0, None], "rating": [0, 1, None, 0]}).evaluate("recall", "rr")
 log({"sku": ["a", "a", "b", "b"]}, doc="sku").evaluate("recall", "rr")
-    BadRowsError: sku: 2 of 4 rows repeat a document of their query (rows 1, 3); keep one row of each, or pass doc=None;
-        their judgments differ, so duplicates='first' takes none; rows of several systems need system=; pass
-        query=['qid', the session's column] if a query was asked several times
+    BadRowsError: sku: 2 of 4 rows repeat a document of their query (rows 1, 3); rows of several systems need system=;
+        pass query=['qid', the session's column] if a query was asked several times; else keep one row of each, or pass
+        doc=None; their judgments differ, so duplicates='first' takes none
 log({"sku": ["a", "a", "b", "b"], "Run": [*"xyxy"], "rating": [1, 1, 0, 0]}, doc="sku").evaluate("recall", "rr")
     BadRowsError: sku: 2 of 4 rows repeat a document of their query (rows 1, 3); pass system='Run' for rows of several
-        systems; else drop them, or pass duplicates='first' to keep the best place of each, or doc=None; pass
-        query=['qid', the session's column] if a query was asked several times
+        systems; pass query=['qid', the session's column] if a query was asked several times; else drop them, or pass
+        duplicates='first' to keep the best place of each, or doc=None
     but: log({"sku": ["a", "a", "b", "b"], "Run": [*"xyxy"], "rating": [1, 1, 0, 0]}, doc="sku",
         system="Run").evaluate("recall", "rr")
 log({"sku": ["a", "b", "b", "a"], "pos": [1, 2, 1, 2], "qid": [1, 1, 1, 1]}, doc="sku", rank="pos",
@@ -151,13 +151,13 @@ log({"sku": ["a", "b", "b", "a"], "pos": [1, 2, 1, 2], "qid": [1, 1, 1, 1]}, doc
     but: log({"sku": ["a", "b", "b", "a"], "pos": [1, 2, 1, 2]}, doc="sku", rank="pos", score=None).evaluate("rr")
 log({"sku": ["a", "a", "b", "b"], "run": ["x", "x", "x", "y"], "rating": [1, 1, 0, 0]}, doc="sku",
         system="run").evaluate("recall", "rr")
-    BadRowsError: sku: 1 of 4 rows repeats a document of its query (row 1); drop them, or pass duplicates='first' to
-        keep the best place of each, or doc=None; pass query=['qid', the session's column] if a query was asked several
-        times
+    BadRowsError: sku: 1 of 4 rows repeats a document of its query (row 1); pass query=['qid', the session's column]
+        if a query was asked several times; else drop them, or pass duplicates='first' to keep the best place of each,
+        or doc=None
 log({"sku": ["a", "a", "b", "c"]}, doc="sku").evaluate("recall", "rr")
-    BadRowsError: sku: 1 of 4 rows repeats a document of its query (row 1); keep one row of each, or pass doc=None;
-        their judgments differ, so duplicates='first' takes none; rows of several systems need system=; pass
-        query=['qid', the session's column] if a query was asked several times
+    BadRowsError: sku: 1 of 4 rows repeats a document of its query (row 1); rows of several systems need system=; pass
+        query=['qid', the session's column] if a query was asked several times; else keep one row of each, or pass
+        doc=None; their judgments differ, so duplicates='first' takes none
 log({"sku": ["a", "a", "b", "c"]}, doc="sku", duplicates="first").evaluate("recall", "rr")
     BadRowsError: sku: 2 of 4 rows repeat a document of their query with another judgment (rows 0, 1); keep one of each
 log({"sku": ["a", "a", "b", "c"], "run": ["x", "y", "x", "x"]}, doc="sku", system="run").evaluate("recall", "rr")

@@ -1,9 +1,10 @@
-"""Checks of how many units there are: few queries, few clusters."""
+"""Checks of how many units there are: few queries, few clusters, and queries that are no units of their own."""
 
 from __future__ import annotations
 
 import numpy as np
 
+from frame_metrics.errors import quote
 from frame_metrics.inputs import Array
 from frame_metrics.inputs.rows import mark_codes
 from frame_metrics.keys.groups import as_text
@@ -13,6 +14,8 @@ from frame_metrics.stats.intervals import MIN_QUERIES
 from frame_metrics.verbs.audit.checks import Counted, Seen, check
 from frame_metrics.verbs.audit.of_rows import Pooled
 
+SHARE_OF_CROSSING = 0.75  # how many of all pairs of terms and others are queries, if terms are asked again and again
+FEWEST_TERMS = 3  # fewer values of a column of the query are no terms
 CLUSTERS = 30  # with fewer clusters so are intervals and tests
 
 
@@ -85,6 +88,25 @@ def few_clusters_of_rows(pooled: Pooled) -> Seen | None:
     few = np.bincount(pairs[pairs >= 0].astype(np.int64), minlength=len(segments))
     seen = pooled.segments(few < CLUSTERS, few=few)
     return seen._replace(words={**seen.words, "cluster": cases.columns.cluster, "least": CLUSTERS})
+
+
+@check("warning", "queries")
+def queries_of_repeated_terms(counts: Counted) -> Seen:
+    """{said} has most of its values beside each of the other columns of query=, as terms that are asked every day:
+    intervals and tests take these queries as independent, and are too sure. Pass {said} as cluster= too
+    """
+    index = counts.index
+    if len(index.columns.query) == 1 or index.columns.cluster:
+        return Seen(0)
+    names = index.columns.internal_by_role[2]
+    evaluated = mark_codes(index.query[counts.evaluated], len(index.queries))
+    values = index.queries.values.filter(evaluated[: len(index.queries.values)])
+    for name, column in zip(names, index.columns.query, strict=True):
+        terms, others = values[name].n_unique(), values.drop(name).n_unique()
+        if not values[name].dtype.is_temporal() and terms >= FEWEST_TERMS and others > 1:
+            n = len(values) if len(values) >= SHARE_OF_CROSSING * terms * others else 0
+            return Seen(n, len(values), None, {"said": quote(column)})
+    return Seen(0, len(values))
 
 
 def _every(numbers: Values) -> Array:

@@ -12,7 +12,7 @@ from frame_metrics.errors import quote
 from frame_metrics.hidden import TIMES
 from frame_metrics.inputs.rows import NONE
 from frame_metrics.keys.groups import as_text
-from frame_metrics.roles.columns import CALLED_RANK, UNNAMED_PLACE, UNNAMED_SYSTEM, Columns
+from frame_metrics.roles.columns import CALLED_DOC, CALLED_RANK, UNNAMED_RESULT, UNNAMED_SYSTEM, Columns
 from frame_metrics.roles.roles import Roles
 from frame_metrics.roles.series import names_something
 from frame_metrics.verbs.audit.checks import Seen, check
@@ -27,9 +27,11 @@ def with_unnamed(columns: Columns, roles: Roles, available: Sequence[str]) -> Co
     names, shape = columns.likely_mixed, columns.shape
     if shape.likely_query and not (columns.predicted or columns.class_scores or columns.value):
         return columns.changed(unnamed_query=shape.likely_query)
-    if columns.query and columns.score and not ("rank" in roles or columns.team or columns.unfolds):
-        others = (name for name in available if name not in columns.needed and str(name).lower() in CALLED_RANK)
-        columns = columns.changed(unnamed_places=(*others,))
+    if columns.query and columns.score and not (columns.team or columns.unfolds):
+        looked = [names for role, names in (("rank", CALLED_RANK), ("doc", CALLED_DOC)) if role not in roles]
+        others = (name for name in available if name not in columns.needed)
+        named = tuple(name for name in others if any(str(name).strip().lower() in names for names in looked))
+        columns = columns.changed(unnamed_results=named)
     return columns if "system" in roles or shape.per_system else columns.changed(unnamed_systems=names)
 
 
@@ -57,23 +59,25 @@ def queries_with_rows_of_several_systems(log: Log) -> Seen:
 
 
 @check("warning", "rankings")
-def rankings_that_have_their_first_place_several_times(log: Log) -> Seen:
-    """{n} of {of} rankings have rows that share the first place in {said}, as if the query was asked several times,
-    and are measured as one list by score. Name what tells the searches apart in query= too, as query=[query, date], or
-    pass rank=None if {said} has no places
+def rankings_that_seem_to_be_of_several_searches(log: Log) -> Seen:
+    """{n} of {of} rankings have {said} several times, as if the query was asked several times, and are measured as one
+    list by score. Name what tells the searches apart in query= too, as query=[query, date], or pass rank=None, doc=None
+    if one list is meant
     """
     keys, seen = log.columns.internal_keys, Seen(0)
-    for i, name in enumerate(log.columns.unnamed_places):
-        places = log.table[f"{UNNAMED_PLACE}{i}"]
-        if not places.dtype.is_integer() or seen.n:
+    for i, name in enumerate(log.columns.unnamed_results):
+        column, places = pl.col(f"{UNNAMED_RESULT}{i}"), name.strip().lower() in CALLED_RANK
+        kind = log.table.schema[f"{UNNAMED_RESULT}{i}"]
+        if seen.n or kind.is_nested() or (places and not kind.is_integer()):
             continue
-        place = pl.col(places.name)
-        rows = log.table.with_row_index("at").filter(place.is_not_null()).group_by(keys, maintain_order=True)
-        each = rows.agg(pl.col("at").first(), several=(place == place.min()).sum() > 1)
+        rows = log.table.with_row_index("at").filter(column.is_not_null()).group_by(keys, maintain_order=True)
+        several = (column == column.min()).sum() > 1 if places else column.n_unique() < pl.len()
+        each = rows.agg(pl.col("at").first(), several=several)
         again = each.filter("several")
         first = as_text(again.select(keys)) if len(again) else None
         at = int(log.rows(again["at"][:1].to_numpy())[0]) if len(again) else NONE
-        seen = Seen(len(again), len(each), first, {"said": quote(name)}, at)
+        what = f"{'the first place' if places else 'a document'} in {quote(name)}"
+        seen = Seen(len(again), len(each), first, {"said": what}, at)
     return seen
 
 
