@@ -40,7 +40,7 @@ MOST_LETTERS = 400  # letters of the documentation of an argument that are shown
 # A call of each option that only one verb has, in the words of a message.
 OPTIONS = {
     **{name: f"judge(), as irm.judge(qrels, {name}=...)" for name in ("annotator", "subtopic", "several", "sampling")},
-    "proxy": "judge(), as irm.judge(qrels, proxy=machine)",
+    "proxy": "judge(), as irm.judge(qrels, proxy=machine); an answer with one label is a query with one document",
     "qrels": "judge(), as irm.judge(qrels)",
     **{
         name: f"ab_test(), of arms: irm(arm=...).ab_test(..., {name}=...)"
@@ -52,6 +52,7 @@ OPTIONS["baseline"] = "compare(), ab_test(), change() and others"
 _USE_ARM = "name the column of arms, which have queries of their own, with arm= in the place of system="
 _PAIRS = "; it pairs, and arms with queries of their own are compared by ab_test() and change(), of arm="
 # Options that were, or might be, of a verb under another name or in another way, and the way now.
+_ONE_THRESHOLD = "; it has a row for each score: irm(threshold=0.5).evaluate(...) is that of one threshold"
 GONE = {
     "paired": {
         "compare": _PAIRS,
@@ -60,6 +61,7 @@ GONE = {
     "unpaired": {"compare": _PAIRS},
     "text": dict.fromkeys(("click_judgments", "propensities"), "; pass the column of the search text as query_text="),
     "target": {"sample_size": "; pass detect="},
+    **{name: {"thresholds": _ONE_THRESHOLD} for name in ("at", "thresholds")},
     "of": dict.fromkeys(("click_judgments", "propensities"), "; pass the column of the search text as query_text="),
     **{
         name: dict.fromkeys(("compare", "ab_test", "change"), "; pass margin=, the loss that would still be accepted")

@@ -19,8 +19,8 @@ from frame_metrics.roles.series import answered_column, undefined_column, value_
 
 # The remedy in an error; {query} is the list of the query columns.
 REPEATED_REMEDY = (
-    "keep one of each, or name the column that tells them apart with system= or by=, or in {query}; "
-    "where each row is a query of its own, add a column that numbers the rows, and name it with query="
+    "name the column that tells them apart with system= or by=, or in {query}; where each row is a query of its own, "
+    "add a column that numbers the rows, and name it with query=; else keep one of each, or add them up"
 )
 
 

@@ -460,6 +460,9 @@ class Metric:
         """Return the way out of an error in the kernel; "" where none is known."""
         if isinstance(error, ValueError) and "read-only" in str(error):
             return "; the other metrics read this array too: change a copy of it"
+        if isinstance(error, IndexError) and "1-dimensional" in str(error):
+            rows = "its arrays have a value for each row, the queries end to end"
+            return f"; {rows}: run.rank <= 2 marks the first two rows of each"
         if self.at == "k" and self.cutoff is None and "NoneType" in str(error):
             return f"; without a cutoff k is None: ask for {str(self @ 10)!r}, or let the function take None"
         return ""

@@ -116,7 +116,8 @@ def _what(item: Any) -> str:
     return (
         f"the function {name_of_function(item)}; a function of yours becomes one with the decorator "
         "@frame_metrics.metric(range=(0, 1)), as def name(run: frame_metrics.Ranking), which returns an array with a "
-        "number for each query: then ask for it by name. 'Own metrics' in the documentation has examples"
+        "number for each query, as run.total((run.grade > 0) & (run.rank <= 3)) / 3: then ask for it by name. "
+        "'Own metrics' in the documentation has examples"
     )
 
 

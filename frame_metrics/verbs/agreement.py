@@ -242,6 +242,11 @@ def _differing(each: pl.DataFrame, keys: Sequence[str], value: str) -> pl.DataFr
 
 def _annotated(plan: Plan) -> Call:
     """Return the call in which annotators may differ; raise if no column names them."""
+    if plan.given.judgments is None and plan.columns.label and plan.columns.predicted:
+        ways = "evaluate('kappa', 'accuracy') is that of label= and predicted="
+        raise ColumnError(
+            f"agreement is that of judgments, of which judge(qrels, annotator=...) names who gave them; {ways}"
+        )
     call = bind(plan, Needs(judgments_optional=True, verb=AGREEMENT))
     if call.judgment_columns is None or not call.judgment_columns.annotator:
         problem = "no column says who judged; name it, as in judge(qrels, annotator='annotator')"

@@ -369,6 +369,9 @@ def test_what_cannot_be_compared_is_refused() -> None:
     plain = pl.DataFrame({"query": [1], "doc": ["x"], "score": [1.0], "grade": [1]})
     assert "no column says who judged" in error(plain.irm().agreement)
     assert "no column says who judged" in error(plain.irm().judge(plain.drop("score")).disagreements)
+    pair = pl.DataFrame({"label": [1, 0, 1], "predicted": [1, 0, 0]}).irm
+    assert "; evaluate('kappa', 'accuracy') is that of label= and predicted=" in error(pair.agreement)
+    assert pair.evaluate("kappa", "accuracy")["value"].round(3).to_list() == [0.4, 0.667]
     irm = judged({"human": [1, 0], "model": [1, 1]})
     assert "reference='Human' is none of the annotators; did you mean 'human'?" in error(lambda: irm.agreement("Human"))
     assert "by=['score'] belongs to the results" in error(irm(score=None, by="score").agreement)

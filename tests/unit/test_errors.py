@@ -1482,7 +1482,11 @@ LOG_OF_TWO.irm.explain("rr")
 LOG_OF_TWO.irm.bounds("map")
     BadValueError: bounds(): missing a required argument: 'of'; of: "ties", [...]; "unjudged", [...]
 LOG_OF_TWO.irm.evaluate("rr", proxy="grade")
-    UnknownNameError: evaluate() has no option 'proxy'; it is an option of judge(), as irm.judge(qrels, proxy=machine)
+    UnknownNameError: evaluate() has no option 'proxy'; it is an option of judge(), as irm.judge(qrels, proxy=machine);
+        an answer with one label is a query with one document
+LOG_OF_TWO.irm.thresholds("precision", at=[0.5])
+    UnknownNameError: thresholds() has no option 'at'; it has a row for each score: irm(threshold=0.5).evaluate(...) is
+        that of one threshold
 LOG_OF_TWO.irm.evaluate("rr", annotator="grade")
     UnknownNameError: evaluate() has no option 'annotator'; it is an option of judge(), as irm.judge(qrels,
         annotator=...)

@@ -461,6 +461,23 @@ def test_a_table_that_a_metric_changes_in_place_is_an_error_of_that_metric() -> 
     assert log.irm.evaluate("precision")["value"].item() == 0.5
 
 
+def test_a_metric_that_takes_rows_for_a_table_is_told_how_they_lie() -> None:
+    """The rows of all queries are one array; what the error shows gives a number for each query."""
+
+    @metric(range=(0, 1))
+    def first_two(run: Ranking) -> Array:
+        return run.grade[:, :2].mean(axis=1)
+
+    @metric(range=(0, 1))
+    def of_two(run: Ranking) -> Array:
+        return run.total((run.grade > 0) & (run.rank <= 2)) / 2
+
+    log = pl.DataFrame({"query": [1, 1, 2], "score": [2.0, 1.0, 1.0], "grade": [0, 1, 1]})
+    said = error(lambda: log.irm.evaluate("first_two"), KernelError)
+    assert said.endswith("a value for each row, the queries end to end: run.rank <= 2 marks the first two rows of each")
+    assert log.irm.per_query("of_two")["value"].to_list() == [0.5, 0.5]
+
+
 def test_ranks_that_a_metric_changes_in_place_are_an_error_of_that_metric() -> None:
     """The reciprocal rank beside it was infinite."""
 

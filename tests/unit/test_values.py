@@ -219,17 +219,17 @@ wide().irm(value="ms").evaluate("rr")
     UnknownNameError: value= has no numbers of 'rr'; it has 'ms'
     but: original().per_query("ndcg@5", "map").irm(value="value").evaluate("ndcg@5")
 pl.concat([long(), long()]).irm(value="value").evaluate()
-    BadRowsError: value: 4 of 8 rows repeat a metric of their query (rows 4, 5, 6); keep one of each, or name the column
-        that tells them apart with system= or by=, or in query=['query', ...]; where each row is a query of its own, add
-        a column that numbers the rows, and name it with query=
+    BadRowsError: value: 4 of 8 rows repeat a metric of their query (rows 4, 5, 6); name the column that tells them
+        apart with system= or by=, or in query=['query', ...]; where each row is a query of its own, add a column that
+        numbers the rows, and name it with query=; else keep one of each, or add them up
 pl.concat([wide(), wide()]).irm(value=["rr", "ms"]).evaluate()
-    BadRowsError: rr: 2 of 4 rows repeat a query (rows 2, 3); keep one of each, or name the column that tells them apart
-        with system= or by=, or in query=['query', ...]; where each row is a query of its own, add a column that numbers
-        the rows, and name it with query=
+    BadRowsError: rr: 2 of 4 rows repeat a query (rows 2, 3); name the column that tells them apart with system= or by=,
+        or in query=['query', ...]; where each row is a query of its own, add a column that numbers the rows, and name
+        it with query=; else keep one of each, or add them up
 long(metric=["rr", "MRR", "rr", "MRR"]).irm(value="value").evaluate()
-    BadRowsError: value: 2 of 4 rows repeat a metric of their query (rows 1, 3); keep one of each, or name the column
-        that tells them apart with system= or by=, or in query=['query', ...]; where each row is a query of its own, add
-        a column that numbers the rows, and name it with query=
+    BadRowsError: value: 2 of 4 rows repeat a metric of their query (rows 1, 3); name the column that tells them apart
+        with system= or by=, or in query=['query', ...]; where each row is a query of its own, add a column that numbers
+        the rows, and name it with query=; else keep one of each, or add them up
 wide().rename({"ms": "mrr"}).irm(value=["rr", "mrr"]).evaluate()
     BadValueError: the columns 'rr' and 'mrr' are one metric, rr; leave one out
     but: pl.concat([long(), long()]).with_columns(run=pl.Series([*"aaaabbbb"])).irm(value="value",
@@ -418,7 +418,7 @@ def test_numbers_of_requests_that_have_no_id(kind: str) -> None:
     frame = pl.DataFrame({"user": ["u", "u", "v"], "at": [1, 2, 1], "ms": [10.0, 30.0, 50.0]})
     requests = IRM(as_kind(frame, kind), query="user", value="ms")
     said = error(requests.evaluate)
-    assert said.startswith("ms: 1 of 3 rows repeats a query (row 1); keep one of each, or name the column that")
+    assert said.startswith("ms: 1 of 3 rows repeats a query (row 1); name the column that")
     assert "or in query=['user', ...]; where each row is a query of its own, add a column that numbers the rows" in said
     numbered = IRM(as_kind(frame.with_row_index("request"), kind), query="request", value="ms", cluster="user")
     for log in (requests(query=["user", "at"]), numbered):
