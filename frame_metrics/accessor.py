@@ -2113,21 +2113,16 @@ class IRM(Generic[Frame]):
 
         Returns
         -------
-        A frame of the caller's kind, in the order of places: kind ("split", "best", "difference", "winner", "not
-        worse", "reversal", "mix", "value", "absent", "unjudged", "undefined", "missing", "calibration", "distance",
-        "cut", "audit", "agreement", "segment", "trend", "break", "trend or break", "outage", "next", "code", "nothing",
-        "tests"), place (1 to 5, null for a note), sentence, of (the systems that may be the best, the segment, the
-        times of a trend or an outage, the first time after a break, the parts of a change, the finding of the audit,
-        what is absent and why, what is missing, or the label that probabilities are of), the system, baseline, metric
-        (null where a sentence is about none), value, baseline_value, difference, ci_low, ci_high, p_adjusted,
-        correction, wins, losses, n, baseline_n, n_units, baseline_n_units, share, mde, with ``margin`` also margin and
-        p_not_worse. The interval is that of the difference, else of the value. Of the best n_units systems, of
-        baseline_n_units, may be it. Of several sentences that rest on tests n is the number, value how often each is
-        wrong at most, and share how often some are. For unjudged results n is the cutoff, and n_units the queries with
-        results where some have none. For undefined queries n is their number, of baseline_n in all; for missing labels
-        and scores n is the number of rows, and share that of all. For probabilities value is the ece; share, its
-        interval and n are those of the bin, or of all rows, that is farthest off, baseline_value is its mean score, and
-        n_units of baseline_n_units segments are off.
+        A frame of the caller's kind, in the order of places: kind ("split", "audit", "missing", "distance", "cut",
+        "unanswered", "left out", "unjudged", "value", "best", "highest", "difference", "reversal", "trend", "break",
+        "trend or break", "outage", "mix", "segment", "calibration", "next", "not worse", "code", "absent", "nothing",
+        "arms", "rare", "agreement", "tests", "undefined", "weighted", "weights", "winner"), place (1 to 5, null for a
+        note), sentence, of (text, such as a segment, a time or a finding), the system, baseline, metric (null where a
+        sentence is about none), value, baseline_value, difference, ci_low, ci_high, p_adjusted, correction, wins,
+        losses, n, baseline_n, n_units, baseline_n_units, share, mde, with ``margin`` also margin and p_not_worse. The
+        interval is that of the difference, else of the value. docs/report.md#kinds-of-sentences lists what columns hold
+        in each kind: of unjudged results n is the cutoff, and of the best n_units systems, of baseline_n_units, may be
+        it.
         ``frame_metrics.show`` prints the sentences.
 
         Raises

@@ -30,6 +30,7 @@ from frame_metrics.report.pictures import WIDEST
 from front import front
 from metric_pages import pages, place
 from role_table import role_table
+from sentence_table import sentence_table
 
 DOCS = Path(__file__).parents[1]
 METRICS = DOCS / "metrics"
@@ -41,7 +42,9 @@ WHICH = DOCS / "which_measure.md"
 DRAWING = DOCS / "architecture.svg"
 FRONT = DOCS / "pictures" / "front.svg"
 CONVENTIONS = DOCS / "conventions.md"
+REPORT = DOCS / "report.md"
 ROLES = re.compile("(?<=<!-- roles -->\n).*?(?=<!-- /roles -->)", re.DOTALL)
+SENTENCES = re.compile("(?<=<!-- sentences -->\n).*?(?=<!-- /sentences -->)", re.DOTALL)
 GOALS = re.compile("(?<=<!-- goals -->\n).*?(?=<!-- /goals -->)", re.DOTALL)
 HOUSE = re.compile("(?<=<!-- house -->\n).*?(?=<!-- /house -->)", re.DOTALL)
 
@@ -52,6 +55,7 @@ def main(arguments: list[str]) -> int:
     wanted[DRAWING] = drawing(of_house("HOUSE"), of_house("NO_FRAMES"))
     wanted[FRONT] = front()
     wanted[CONVENTIONS] = ROLES.sub(lambda _: role_table(), CONVENTIONS.read_text(encoding="utf-8"))
+    wanted[REPORT] = SENTENCES.sub(lambda _: sentence_table(), REPORT.read_text(encoding="utf-8"))
     wanted[WHICH] = GOALS.sub(lambda _: goals(), WHICH.read_text(encoding="utf-8"))
     rows = measured()
     for path in (README, *sorted(DOCS.rglob("*.md"))):

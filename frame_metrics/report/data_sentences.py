@@ -17,11 +17,11 @@ class UnansweredQueries(Sentence):
     """The queries that a system has no row for."""
 
     unit: str  # the word for queries
-    n_unanswered: int = column("n")
-    n_queries: int = column("baseline_n")
-    count_as: str | None = column("of")  # what they count as, as "count as 0"; None if they are left out
-    value_of_others: float | None = column("value")  # the value over the queries that it has, and their number
-    n_others: int = column("n_units")
+    n_unanswered: int = column("n")  # queries without a row
+    n_queries: int = column("baseline_n")  # all queries
+    count_as: str | None = column("of")  # what they do, as "count as 0", or nothing if they are left out
+    value_of_others: float | None = column("value")  # the value over the queries that the system has
+    n_others: int = column("n_units")  # the number of these
     word_for_unasked: str | None  # "them" or "the others", see ``AuditSentences``; or None
 
     def words(self) -> str:
@@ -40,9 +40,9 @@ class UnpairedQueries(Sentence):
 
     baseline: Any  # the other system
     unit: str
-    n_alone: int = column("n")
-    n_of_system: int = column("baseline_n")  # all of the system, and the value over these
-    value: float | None
+    n_alone: int = column("n")  # queries or rows that are left out
+    n_of_system: int = column("baseline_n")  # all of the system
+    value: float | None  # the value over these
     warned: bool  # whether they are so many that means are no order
 
     @property
@@ -66,13 +66,12 @@ class UnpairedQueries(Sentence):
 class UnjudgedResults(Sentence):
     """The share of results at the top of rankings that nobody judged, of a system and perhaps of another one."""
 
-    cutoff: int = column("n")
-    share: float | None
-    baseline: Any = None  # the other system, and its share
-    baseline_share: float | None = column("baseline_value", default=None)
-    # How many queries of each have results, where some have none.
-    n_with_results: int | None = column("n_units", default=None)
-    baseline_n_with_results: int | None = column("baseline_n_units", default=None)
+    cutoff: int = column("n")  # the last rank that is looked at
+    share: float | None  # the share of results up to there that nobody judged
+    baseline: Any = None  # the other system
+    baseline_share: float | None = column("baseline_value", default=None)  # its share
+    n_with_results: int | None = column("n_units", default=None)  # queries with results, where some have none
+    baseline_n_with_results: int | None = column("baseline_n_units", default=None)  # those of the other system
     warned: bool  # whether the audit warns of it
 
     @property
@@ -96,9 +95,9 @@ class UndefinedValues(Sentence):
     """The queries or classes in which the metric is undefined, or the value itself."""
 
     unit: str  # the word for queries or classes; "" for the value itself
-    n_undefined: int = column("n")
-    n_queries: int | None = column("baseline_n")  # all queries or rows; None for classes
-    become: str | None = column("of")  # what happens to them, as "are left out"; None for the value itself
+    n_undefined: int = column("n")  # queries, rows or classes in which the metric is undefined
+    n_queries: int | None = column("baseline_n")  # all queries or rows, or nothing for classes
+    become: str | None = column("of")  # what happens to them, as "are left out"
     lack: str | None  # what they have not, "relevant row" or "click"; None where it is not known
     also: str  # words for those of other systems
 
@@ -120,7 +119,7 @@ class PropensityWeights(Sentence):
     """The effective number of results or lists that are weighted by propensity."""
 
     n_effective: float = column("value")  # as many of equal weight are as informative
-    weighted: str = column("of")  # the word for what is weighted
+    weighted: str = column("of")  # what is weighted, lists or results
 
     def words(self) -> str:
         few = f"; fewer than {MIN_RESULTS} are too few for an interval" if self.n_effective < MIN_RESULTS else ""

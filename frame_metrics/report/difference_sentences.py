@@ -47,7 +47,8 @@ class OfPair(Sentence):
     n_tests: int | None = None  # the number of tests for which ``p_adjusted`` is corrected
     wins: int | None = None
     losses: int | None = None
-    n: int | None = None  # queries or rows, of arms those of the system and of the baseline; then units of these
+    # Queries or rows behind it, of arms those of the system and of the baseline, and then units of these.
+    n: int | None = None
     baseline_n: int | None = None
     n_units: int | None = None
     baseline_n_units: int | None = None
@@ -124,7 +125,7 @@ def _minus(number: float | None) -> float | None:
 class Difference(OfPair):
     """Who beats whom, or why neither is known to be better."""
 
-    segment: str | None = column("of", default=None)  # as "column = value"; None for all together
+    segment: str | None = column("of", default=None)  # the segment or class, as "column = value", or nothing for all
     segment_in_words: str = ""
     unit: str  # the word for queries or rows, and those for units of these, as "by", "users"
     clusters: tuple[str, str] = ("of", "clusters")
@@ -245,7 +246,7 @@ class Difference(OfPair):
 class Winner(Difference):
     """The difference of the best two systems, where others are compared with a baseline."""
 
-    baselines: str | None = column("of")  # the named baselines in words, neither of the two; None for saved numbers
+    baselines: str | None = column("of")  # the named baselines, neither of the two
 
     @property
     def claims(self) -> bool:

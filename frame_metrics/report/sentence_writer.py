@@ -16,7 +16,7 @@ from frame_metrics.report.cells import counted, plain_text
 from frame_metrics.report.difference_sentences import Difference
 from frame_metrics.report.floors import Floors
 from frame_metrics.report.rows_of_shares import key_of
-from frame_metrics.report.sentences import FIGURES, OF_NO_METRIC, Plain, Sentence
+from frame_metrics.report.sentences import FIGURES, PLAIN, Plain, Sentence
 from frame_metrics.report.words import names_in_words, units_in_words
 from frame_metrics.roles.conventions import Conventions
 from frame_metrics.stats.proxies import FEWEST
@@ -101,7 +101,7 @@ class SentenceWriter:
 
     def _plain(self, about: str, of: str, *, by: str | None = None, **more: Any) -> Plain:
         """Return a sentence that is given as text; ``by``: the metric that it is about, None for the first."""
-        return Plain(about=about, metric=None if about in OF_NO_METRIC else self._asked(by)[0], of=of, **more)
+        return Plain(about=about, metric=self._asked(by)[0] if PLAIN[about].has_metric else None, of=of, **more)
 
     def _of_row(
         self, kind: type[OneSentence], row: Mapping[str, Any], *, by: str | None = None, **more: Any

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
-from typing import Any, TypeVar, dataclass_transform
+from typing import Any, NamedTuple, TypeVar, dataclass_transform
 
 import polars as pl
 
@@ -18,12 +18,31 @@ FIGURES: Mapping[str, Any] = {
     **dict.fromkeys(("wins", "losses", "n", "baseline_n", "n_units", "baseline_n_units"), pl.Int64()),
     **dict.fromkeys(("share", "mde", "margin", "p_not_worse"), pl.Float64()),
 }
-# Kinds of plain sentences: about no metric, and with a place; others are notes about a metric.
-OF_NO_METRIC = ("arms", "audit", "cut", "distance", "missing", "rare", "split")
-PLACES = {**dict.fromkeys(("audit", "cut", "distance", "missing", "split"), DOUBT), "next": NEXT}
-
-
 Own = TypeVar("Own")
+
+
+class PlainKind(NamedTuple):
+    """A kind of sentences that are given as text."""
+
+    about: str
+    place: int | None = None
+    has_metric: bool = True  # whether they are about a metric
+
+
+PLAIN: Mapping[str, PlainKind] = {
+    "split": PlainKind("units that are not split between arms as they should be", DOUBT, False),
+    "audit": PlainKind("the gravest finding of the audit", DOUBT, False),
+    "missing": PlainKind("ids written in two ways, and rows without a label or a score", DOUBT, False),
+    "distance": PlainKind("scores that order results worse than chance", DOUBT, False),
+    "cut": PlainKind("searches that segments cut into parts", DOUBT, False),
+    "next": PlainKind("what to do next", NEXT),
+    "code": PlainKind("the code for it"),
+    "absent": PlainKind("what was named, or is usual, and cannot be said, and why"),
+    "nothing": PlainKind("what was looked for and not found"),
+    "arms": PlainKind("the column of arms, each of which has units of its own", None, False),
+    "rare": PlainKind("the rarest of several classes", None, False),
+    "agreement": PlainKind("how often people and a machine give the same grade"),
+}
 
 
 def column(name: str, **options: Any) -> Any:
@@ -97,11 +116,11 @@ class Sentence:
 class Plain(Sentence):
     """A sentence that is given as text, of one of several kinds."""
 
-    about: str  # the kind
-    of: str  # what was found: the text, unless there is another
-    text: str | None = None  # without a full stop
-    n: int | None = None  # how many queries, rows or documents it is about, and their share
-    share: float | None = None
+    about: str  # the kind, a key of ``PLAIN``
+    of: str  # what was found
+    text: str | None = None  # the text without a full stop, if it is another
+    n: int | None = None  # queries, rows, documents or classes that it is about
+    share: float | None = None  # their share of all
 
     @property
     def kind(self) -> str:
@@ -111,7 +130,7 @@ class Plain(Sentence):
     @property
     def place(self) -> int | None:
         """That of its kind."""
-        return PLACES.get(self.about)
+        return PLAIN[self.about].place
 
     def words(self) -> str:
         text = self.text or self.of
@@ -122,9 +141,9 @@ class Plain(Sentence):
 class ErrorRates(Sentence):
     """The chance that sentences which rest on tests are wrong."""
 
-    n: int  # how many there are
-    each: float = column("value")  # how often one is wrong at most, and how often one or more are
-    some: float = column("share")
+    n: int  # how many these are
+    each: float = column("value")  # how often one is wrong, at most
+    some: float = column("share")  # how often one or more are, at most
 
     def words(self) -> str:
         each, some = (f"{100 * one:.3g} %" for one in (self.each, self.some))

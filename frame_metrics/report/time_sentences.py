@@ -13,16 +13,16 @@ from frame_metrics.report.words import name_of, of_system, p_words, share_text, 
 class TimeChange(Sentence):
     """A change of the metric over time, and its test."""
 
-    when: str = column("of")  # the first period from then on; of a trend or an outage "first to last"
-    value: float  # the level of an outage, or from a break on, or the end of a trend; and the other level
-    baseline_value: float
+    when: str = column("of")  # the first period from then on, or "first to last" of a trend or an outage
+    value: float  # the level of an outage, or from a break on, or the end of a trend
+    baseline_value: float  # the other level
     p_adjusted: float
     correction: str | None
     of_days: bool  # whether days are compared with the same weekdays
     also: str  # words for the other systems and segments that have the same change
-    unit: str  # the word for queries or rows, and how many are behind both levels
-    n: int
-    baseline_n: int | None = None  # None for a trend, whose queries are all in ``n``
+    unit: str  # the word for queries or rows
+    n: int  # queries or rows behind the level
+    baseline_n: int | None = None  # those behind the other level, or nothing for a trend
     share_rows: tuple[int | None, ...] = ()  # how many rows of each side the metric is a share of, if it is one of some
 
     @property
@@ -115,8 +115,8 @@ class ChangeInParts(Sentence):
     ci_high: float
     n: int
     baseline_n: int
-    share: float  # of the queries that the parts are of
-    parts: str = column("of")  # how much comes from which, in words
+    share: float  # the share of the queries that the parts are of
+    parts: str = column("of")  # how much comes from the mix, and how much from within segments
     are_periods: bool  # whether it is known which is later
 
     def words(self) -> str:

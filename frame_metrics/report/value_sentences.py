@@ -47,9 +47,9 @@ class ValueOverAll(Sentence):
 class BestSystems(Sentence):
     """The systems that may be the best, with the figures of the first of them."""
 
-    names: str = column("of")  # in words
-    n_best: int = column("n_units")
-    n_systems: int = column("baseline_n_units")
+    names: str = column("of")  # those that may be the best
+    n_best: int = column("n_units")  # how many these are
+    n_systems: int = column("baseline_n_units")  # how many systems there are
     untold: str  # words for others that a test of both sides does not tell from the best
     level: float | None
     can_turn: bool | None = None  # whether judgments of unjudged results could put another system ahead, if known
@@ -77,13 +77,13 @@ class BestSystems(Sentence):
 class HighestSystem(Sentence):
     """The highest and the lowest of several systems, where it is not known what is better."""
 
-    value: float
-    lowest: Any = column("baseline")
-    value_of_lowest: float = column("baseline_value")
+    value: float  # the highest value
+    lowest: Any = column("baseline")  # the lowest system
+    value_of_lowest: float = column("baseline_value")  # the lowest value
     called: str  # "systems" or "arms"
-    n_systems: int = column("baseline_n_units")
+    n_systems: int = column("baseline_n_units")  # how many there are
     n_differing: int = column("n_units")  # how many surely differ from the highest or the lowest
-    around: str = column("of")  # words for those surely below the highest, for the lowest, and for those surely above
+    around: str = column("of")  # those surely below the highest, the lowest, and those surely above it
     threshold: float | None  # the caller's, for metrics of decisions
     adjusted: str | None  # the columns by which differences are adjusted
 
@@ -101,11 +101,11 @@ class HighestSystem(Sentence):
 class OutstandingSegment(Sentence):
     """A segment whose value, or difference of two systems, is unusually high or low."""
 
-    segment: str = column("of")  # as "column = value"
+    segment: str = column("of")  # the segment, as "column = value"
     segment_in_words: str
-    baseline: Any = None  # None for the value of one system
+    baseline: Any = None  # the other system, where a difference stands out
     value: float
-    baseline_value: float  # that over all
+    baseline_value: float  # the value over all
     ci_low: float | None = None
     ci_high: float | None = None
     p_adjusted: float | None = None
@@ -135,16 +135,16 @@ class Calibration(Sentence):
     """Scores as probabilities beside the share that came true, in the bin that is farthest off or of all rows."""
 
     value: float  # the ece
-    share: float  # the share of the label among the rows, and its interval
-    ci_low: float
+    share: float  # the share of the label among the rows
+    ci_low: float  # the interval of this share
     ci_high: float
-    mean_score: float = column("baseline_value")
+    mean_score: float = column("baseline_value")  # their mean score
     unit: str
-    n: int
+    n: int  # the rows of the bin that is farthest off, or all
     of_all_rows: bool  # whether it is not that of a bin
-    label: str = column("of")  # the one that scores are probabilities of
-    n_segments_off: int | None = column("n_units")  # how many segments are off, of those looked at
-    n_segments: int | None = column("baseline_n_units")
+    label: str = column("of")  # the label that scores are probabilities of
+    n_segments_off: int | None = column("n_units")  # how many segments are off
+    n_segments: int | None = column("baseline_n_units")  # how many were looked at
 
     @property
     def claims(self) -> bool:

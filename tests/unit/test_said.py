@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,6 +16,7 @@ from frame_metrics import IRM
 from frame_metrics.report.data_sentences import UnjudgedResults
 from frame_metrics.report.difference_sentences import TOO, Difference, surely
 from frame_metrics.report.of_best import with_next_best
+from frame_metrics.report.sentences import PLAIN
 from frame_metrics.report.words import no_more
 from inside import REGISTRY, few_pairs_together
 
@@ -390,3 +393,12 @@ def test_no_sentence_says_that_none_is_unjudged(share: float, other: float | Non
     shares = {"share": share, "baseline_share": other}
     row = UnjudgedResults(metric="rr", baseline="b", cutoff=10, warned=False, **shares)
     assert row.sentence[: len(begin) or None] == begin
+
+
+def test_the_docstring_has_all_kinds_of_sentences() -> None:
+    """Those of the classes, and of sentences that are given as text, as the table of the page has them."""
+    page = (Path(__file__).parents[2] / "docs" / "report.md").read_text(encoding="utf-8")
+    kinds = re.findall(r"^\| `([a-z ]+)` \|", page.partition("<!-- sentences -->")[2], re.MULTILINE)
+    text = " ".join(str(IRM.summary.__doc__).split())
+    assert {*PLAIN} < {*kinds}
+    assert [kind for kind in kinds if f'"{kind}"' not in text.partition("place (1 to 5")[0]] == []
