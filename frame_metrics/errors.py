@@ -361,7 +361,8 @@ def no_such_verb(name: str, there: Sequence[str], of: str, renamed: Mapping[str,
     renamed : the name here for some names from elsewhere.
     """
     verb = renamed.get(name, "")
-    hint = f"; it is {of}.{verb}{'' if verb.endswith(')') else '()'}" if verb else closest(name, there)
+    prefix = "" if verb.startswith("frame_metrics.") else f"{of}."
+    hint = f"; it is {prefix}{verb}{'' if verb.endswith(')') else '()'}" if verb else closest(name, there)
     hint = hint or f"; there are {listed(sorted(there))}"
     return UnknownVerbError(f"there is no {of}.{name}{hint}")
 

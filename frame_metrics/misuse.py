@@ -76,6 +76,7 @@ RENAMED = {
     **dict.fromkeys(("week_on_week", "trend", "diff"), "change"),
     "srm": "audit(split=...)",
     **dict.fromkeys(("judgments", "click_models", "click_model", "ctr"), "click_judgments"),
+    **dict.fromkeys(("to_trec", "write_trec", "to_run", "write_run"), "frame_metrics.write_run(frame, path)"),
     **dict.fromkeys(("interleave", "interleaved", "team_draft", "preference"), "interleaving"),
 }
 

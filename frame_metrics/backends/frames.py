@@ -42,6 +42,7 @@ WAYS = {
     "modin": "its modin.to_pandas()",
     "narwhals": "its to_native()",
     "duckdb": "its table('log') or sql('from log')",
+    "frame_metrics": "its .frame",
 }
 
 

@@ -19,6 +19,7 @@ from frame_metrics import (
     NotComputableError,
     UnknownNameError,
     metrics,
+    write_run,
 )
 from frame_metrics.errors import type_name as told
 from helpers import as_kind, as_polars, error, odd
@@ -1462,6 +1463,10 @@ LOG_OF_TWO.irm.click_judgments(text="query")
     UnknownNameError: click_judgments() has no option 'text'; pass the column of the search text as query_text=
 LOG_OF_TWO.irm.srm()
     UnknownVerbError: there is no irm.srm; it is irm.audit(split=...)
+LOG_OF_TWO.irm.to_trec("run.txt")
+    UnknownVerbError: there is no irm.to_trec; it is frame_metrics.write_run(frame, path)
+write_run(LOG_OF_TWO.irm, "run.txt")
+    BadValueError: a frame_metrics.IRM is not a frame: its .frame makes it one; frames are DataFrames of [...]
 LOG_OF_TWO.irm.power_analysis()
     UnknownVerbError: there is no irm.power_analysis; it is irm.sample_size()
 LOG_OF_TWO.irm.trend()
@@ -1512,7 +1517,7 @@ LOG_OF_TWO.irm.judge(LOG_OF_TWO, doc=pl.Series([1]))
 
 def test_what_a_call_does_not_take() -> None:
     """A column, role or parameter in the wrong place is an error that says where it belongs."""
-    check(CALLS, globals())
+    check(CALLS, globals() | {"write_run": write_run})
 
 
 @pytest.mark.parametrize("role", ["label", "grade"])
