@@ -110,7 +110,7 @@ class SentenceWriter:
 
         Parameters
         ----------
-        kind : its class, whose fields are taken.
+        kind : its class, of whose fields those are taken that are known.
         by : the metric of the figures; None for the first.
         more : fields to add or to replace.
         """
@@ -121,10 +121,11 @@ class SentenceWriter:
         at = self.content.decisions.threshold if metric.input is FullConfusion else None
         known |= {"threshold": at, "adjusted": self.content.compared.adjusted, "level": self.compare_options.get("ci")}
         known |= {"n_tests": row.get("n_tests"), "clusters": units_in_words(self.work.columns.cluster)}
-        known |= {"are_periods": self._are_periods} | more
-        sides = [known[side] for side in ("system", "baseline") if side in known]
+        known |= {"are_periods": self._are_periods}
+        sides = [(known | more)[side] for side in ("system", "baseline") if side in known or side in more]
         known["share_rows"] = tuple(self._share_rows(name, row, side) for side in sides)
-        return kind(**{field.name: known[field.name] for field in fields(kind) if field.name in known})
+        own = {field.name: known[field.name] for field in fields(kind) if field.name in known}
+        return kind(**own | more)
 
     def _asked(self, name: str | None) -> tuple[str, Metric]:
         """Return a metric that was asked for and its name; the first one if it is not among them."""
