@@ -55,22 +55,21 @@ def summary_of(content: Content, work: Calls, compare_options: Mapping[str, Any]
     writer = SummarySentences(content, work, compare_options)
     sentences = [one for one in writer.all() if one.sentence]
     sentences += writer.tests(sentences)
-    rows = placed(sentences, AuditSentences(content, work, compare_options).more())
-    places, sentences = [place for place, _ in rows], [one for _, one in rows]
-    system, each = content.system, [one.figures for one in sentences]
+    system = content.system
     dtype = content.results.schema[system] if system else pl.String()
     other = dtype if content.compared.differences is None else content.compared.differences.schema["baseline"]
-    named = {"system": dtype, "baseline": other}
-    names = [one for one in FIGURES if one != "system" or system]
-    names = [one for one in names if one not in OF_MARGIN or "margin" in compare_options]
-    first = {
-        "kind": pl.Series([one.kind for one in sentences], dtype=pl.String),
-        "place": pl.Series(places, dtype=pl.Int64),
-        "sentence": pl.Series([one.sentence for one in sentences], dtype=pl.String),
+    left = {*([] if system else ["system"]), *([] if "margin" in compare_options else OF_MARGIN)}
+    types = {"kind": pl.String(), "place": pl.Int64(), "sentence": pl.String(), **FIGURES}
+    types |= {"system": dtype, "baseline": other}
+    more = AuditSentences(content, work, compare_options).more()
+    rows = [
+        {"kind": one.kind, "place": place, "sentence": one.sentence, **one.figures}
+        for place, one in placed(sentences, more)
+    ]
+    columns = {
+        name: pl.Series([row[name] for row in rows], dtype=kind) for name, kind in types.items() if name not in left
     }
-    kinds = {**FIGURES, **named}
-    columns = {name: pl.Series([row[name] for row in each], dtype=kinds[name]) for name in names}
-    return pl.DataFrame(first | columns)
+    return pl.DataFrame(columns)
 
 
 def placed(sentences: Sequence[Sentence], more: str = "") -> list[tuple[int | None, Sentence]]:
