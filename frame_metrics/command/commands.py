@@ -49,6 +49,7 @@ FILES_OF: dict[str, tuple[type, ...]] = {
 HELP = argparse.RawDescriptionHelpFormatter
 GATES_ON_VALUES = ("fail_under", "fail_over", "fail_if_worse_than", "not_worse_than")  # those on saved numbers too
 ON_DIFFERENCES = ("fail_if_worse_than", "max_drop", "not_worse_than", "margin", "alpha", "junit")
+OF_TWO_PERIODS = ("change", "ab-test", "summary", "report")  # commands that compare those before and since a day
 GATED = (*GATES_ON_VALUES, "max_drop", "margin", "saved_system", "alpha", "junit")  # with what they need
 
 
@@ -272,6 +273,7 @@ def options_of(name: str) -> dict[str, Option]:
         ]
         roles = [replace(one, help=argparse.SUPPRESS) if one.name in unused else one for one in role_options()]
         periods = options_in(OfPeriods, ROLES) if not {"by", "arm"} <= {*unused} else []
+        periods = [one for one in periods if one.name != "since" or name in OF_TWO_PERIODS]
         options = [*roles, *periods, *options_in(Qrels, JUDGMENTS), *judging, *verb_of(name), *files, *further]
     return {option.name: option for option in options}
 

@@ -12,7 +12,7 @@ from frame_metrics.command.options import (
     one_of,
     split_shares,
 )
-from frame_metrics.command.periods import period
+from frame_metrics.command.periods import day, period
 from frame_metrics.command.reading import checked_names
 from frame_metrics.command.writing import WRITTEN
 
@@ -44,9 +44,12 @@ class OfPeriods:
     ----------
     every : the length of periods, as 1d, 1w, 1mo, 1q or 1y: the dates or times of --by, or of --arm, become the first
         days of their periods
+    since : the first day of the later of two periods, as 2026-03-01: the dates or times of --arm become the names of
+        both, before and since
     """
 
     every = Kind("PERIOD", period)
+    since = Kind("DATE", day)
 
 
 class Output:

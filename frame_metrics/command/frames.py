@@ -16,14 +16,15 @@ import polars as pl
 from frame_metrics.accessor import IRM
 from frame_metrics.command import mixed_systems, reading, writing
 from frame_metrics.command.before import Before
-from frame_metrics.command.call import OF_DOCS, OF_FILES, OF_RANKS, CommandLine
+from frame_metrics.command.call import OF_DOCS, OF_FILES, OF_PAGES, OF_RANKS, CommandLine
 from frame_metrics.command.commands import OF_JUDGE, options_of
 from frame_metrics.command.files import File
 from frame_metrics.command.gate_options import SAVED
 from frame_metrics.command.ids import as_texts, matching
-from frame_metrics.command.periods import in_periods
+from frame_metrics.command.periods import in_periods, in_two
 from frame_metrics.command.saved import SavedFile
 from frame_metrics.command.texts import say
+from frame_metrics.errors import ColumnError
 from frame_metrics.measuring.baseline import THIS
 from frame_metrics.plan.declared import refused_by
 from frame_metrics.roles.columns import ROLES
@@ -109,9 +110,14 @@ class Frames:
             raise WouldRunError
 
     def _try(self) -> None:
-        """End the check of a slow verb, whose metrics are evaluated."""
-        if self.call.metrics:
-            self.irm.evaluate(*self.call.metrics).collect()
+        """End the check of a slow verb, whose metrics, or those of a page by default, are evaluated."""
+        asked = self.call.metrics
+        if not asked and self.call.name in OF_PAGES:
+            from frame_metrics.report.gathering import planned_call  # which takes a while, and most calls do without
+
+            asked = [name for name, _ in planned_call(self.irm._plan, [], None)[0]]
+        if asked:
+            self.irm.evaluate(*asked).collect()
         raise WouldRunError
 
     def input(
@@ -159,6 +165,12 @@ class Frames:
         """Return a log with periods in the place of the dates of its arms and segments, if they are asked for."""
         keys = [column for role in ("arm", "by") for column in reading.each(self.call.roles.get(role))]
         keys = [one for one in keys if one != self.call.file_column]
+        if since := self.call.set_options.get("since"):
+            if (arm := self.call.roles.get("arm")) is None:
+                raise ColumnError("--since requires the column of dates as the arm; name it with --arm").offering(
+                    arm=...
+                )
+            log, keys = in_two(log, arm, since), [one for one in keys if one != arm]
         return in_periods(log, keys, self.call.set_options.get("every"))
 
     @property

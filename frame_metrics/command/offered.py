@@ -39,7 +39,7 @@ NO_WAY = "--help has the options"  # the end of an error about a flag that none 
 NO_WAY_ON = re.compile(rf"; [\w -]*{NO_WAY}$")
 EITHER = {"score": ("rank",), "label": ("grade",), "grade": ("label",)}  # roles of which one is enough
 MOST_MESSAGES = 6  # of one call
-KEPT = ("--qrels", "--metric", "--output", *GATE)  # options without which a call would be another
+KEPT = ("--qrels", "--metric", "--output", "--since", *GATE)  # options without which a call would be another
 # Words behind a flag that are no values.
 WORDS = {"FILE", "COLUMN", "SESSION", "NAME", "VALUE", "METRIC", "or", "to", "and", "if", "the", "as", "with"}
 

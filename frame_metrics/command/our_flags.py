@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Container, Iterator, Mapping, Sequence
+from itertools import pairwise
 
 import polars as pl
 
@@ -27,7 +28,7 @@ TEXT = ("text", "txt", "plain")  # other names of the format of a table
 def known_flags(name: str, arguments: Sequence[str]) -> tuple[str, list[str]]:
     """Return a command and its arguments, in which other names of options are ours; -q is the command per-query."""
     found: list[str] = []
-    arguments = _with_filters(_each_metric(arguments), {**options_of(name)})
+    arguments = _of_raters(_with_filters(_each_metric(arguments), {**options_of(name)}), options_of(name))
     arguments = _files_first(arguments) if name in OF_TWO_FILES else arguments
     arguments = with_gates(arguments) if "fail_under" in options_of(name) else arguments
     arguments = _with_query_id(arguments) if "query_id" in options_of(name) else arguments
@@ -89,6 +90,20 @@ def _with_filters(arguments: Sequence[str], options: Mapping[str, Option]) -> li
         found += ["--filter", f"{column}={value}"] if is_filter else left[:1]
         left = left[2 if is_filter and not equals else 1 :]
     return found
+
+
+def _of_raters(arguments: Sequence[str], options: Mapping[str, Option]) -> list[str]:
+    """Return arguments in which two columns beside kappa, with another flag or without one, are those it compares."""
+    left = [part for one in arguments for part in (one.split(",") if one.count(",") == 1 else [one])]
+    if not any(one.startswith("kappa") for one in left) or {"--label", "--predicted", "--grade"} & {*left}:
+        return [*arguments]
+    there = _columns(arguments)
+    for at, pair in enumerate(pairwise(left)):
+        before = left[at - 1] if at else ""
+        flagged = before[:1] == "-" and (before == "--columns" or not has_flag(before, options))
+        if {*pair} <= {*there} and not any(map(is_metric, pair)) and (flagged or before[:1] != "-"):
+            return [*left[: at - flagged], "--label", pair[0], "--predicted", pair[1], *left[at + 2 :]]
+    return [*arguments]
 
 
 def _with_query_id(arguments: Sequence[str]) -> list[str]:

@@ -37,6 +37,31 @@ def period(text: str) -> str:
     return f"{found[1] or 1}{unit}"
 
 
+def day(text: str) -> str:
+    """Read a date, as 2026-03-01; raise for anything else."""
+    try:
+        return date.fromisoformat(text).isoformat()
+    except ValueError:
+        raise BadValueError(f"{text!r} is no date, as 2026-03-01") from None
+
+
+def sides_of(since: str) -> tuple[str, str]:
+    """Return the names of the periods before a day and since it."""
+    return f"before {since}", f"since {since}"
+
+
+def in_two(log: pl.LazyFrame, column: str, since: str) -> pl.LazyFrame:
+    """Return the log with the names of the periods before a day, and since it, in place of the dates of a column."""
+    there = log.collect_schema()
+    log = _with_iso_dates(log, [column] if there.get(column) == pl.String else [])
+    first = log.select(column).head(FIRST_ROWS).collect()[column] if column in there else pl.Series([])
+    if not holds_dates(first):
+        raise ColumnError(f"--since {since} needs a column of dates, as 2026-03-01, and {column!r} has none")
+    days = pl.col(column).cast(pl.String).str.slice(0, len("2026-03-01"))
+    before, after = (pl.lit(name) for name in sides_of(since))
+    return log.with_columns(pl.when(days < since).then(before).when(days >= since).then(after).alias(column))
+
+
 def in_periods(log: pl.LazyFrame, columns: Sequence[str], every: str | None) -> pl.LazyFrame:
     """Return the log with the first day (or hour) of its period in the place of each date of some columns.
 
@@ -47,7 +72,7 @@ def in_periods(log: pl.LazyFrame, columns: Sequence[str], every: str | None) -> 
     there = log.collect_schema()
     log = _with_iso_dates(log, [one for one in columns if there.get(one) == pl.String])
     first = log.select(one for one in columns if one in there).head(FIRST_ROWS).collect()
-    dates = [one for one in first if one.dtype.is_temporal() or _is_of_dates(one)]
+    dates = [one for one in first if holds_dates(one)]
     if not dates:
         named = f"{listed(columns)} {'has' if len(columns) == 1 else 'have'} none" if columns else "none is named"
         likely = [one for one in there.names() if one.lower() in TIMES and not columns]
@@ -70,6 +95,11 @@ def _with_iso_dates(log: pl.LazyFrame, columns: Sequence[str]) -> pl.LazyFrame:
         iso = [date.fromordinal(int(one.number)).isoformat() for one in days if one.unit == "day"]
         log = log.with_columns(pl.col(name).replace(texts, iso)) if len(iso) == len(texts) else log
     return log
+
+
+def holds_dates(values: pl.Series) -> bool:
+    """Return True for dates, times, or texts that begin with a date, as 2026-03-01."""
+    return values.dtype.is_temporal() or _is_of_dates(values)
 
 
 def _is_of_dates(values: pl.Series) -> bool:

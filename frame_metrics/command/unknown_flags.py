@@ -19,6 +19,8 @@ from frame_metrics.command.named_metrics import COMPARED, is_metric
 from frame_metrics.command.options import JUDGMENTS, Option
 from frame_metrics.command.other_names import GATE, NUMBER
 from frame_metrics.command.other_options import OTHER_FLAGS
+from frame_metrics.command.our_flags import values_of
+from frame_metrics.command.periods import DATE
 from frame_metrics.errors import FrameMetricsError
 from frame_metrics.roles.columns import FOUND, ROLES
 from frame_metrics.roles.roles import OPTIONS_ELSEWHERE, role_called
@@ -78,6 +80,10 @@ def _each(command: str, name: str, value: str, known: Mapping[str, Option], type
         for meant in _of_columns(command, name, value.split(",")[0], known, typed):
             each = [word for one in value.split(",") for word in (meant.words[0], one)]
             yield meant._replace(words=each, text=_in_place(each, [name, value])) if "," in value else meant
+        return
+    if "since" in known and DATE.fullmatch(value):  # the later of two days begins the later period
+        later = max(value, values_of(typed).get("--since", ""))
+        yield _taken_as(known["since"], value, name, typed, later)
         return
     choices = [one for one, its in known.items() if value and _may_be(its, value)]
     if one := choices[0] if len(choices) == 1 else _likeliest(choices, known, name):

@@ -10,9 +10,10 @@ import polars as pl
 
 from frame_metrics.command import reading
 from frame_metrics.command.call import WITH_FIRST
-from frame_metrics.command.commands import verb_of
+from frame_metrics.command.commands import options_of, verb_of
 from frame_metrics.command.frames import Frames
 from frame_metrics.command.options import alone, literal
+from frame_metrics.command.periods import sides_of
 from frame_metrics.errors import BadValueError, listed
 from frame_metrics.roles.columns import PER_SYSTEM
 
@@ -28,6 +29,8 @@ def options_of_verb(frames: Frames) -> dict[str, Any]:
     named = [files.get(one, one) if call.compares_files else one for one in reading.each(set_options.get("baseline"))]
     columns = next((one for role in PER_SYSTEM if isinstance(one := call.roles.get(role), list)), [])
     pair = columns if call.name == "compare" and frames.before is None and len(columns) == 2 else []
+    if "since" in set_options:
+        pair = [sides_of(set_options["since"])[0]] if "baseline" in options_of(call.name) else []
     baseline = named or (list(files.values())[:1] if first else pair[:1])
     given = {parameters[name]: value for name, value in set_options.items() if name in parameters}
     if frames.only_checked and "resamples" in parameters:

@@ -17,7 +17,7 @@ OTHER_ROWS = re.compile(
     r".*(no document has rows of two systems"
     r"|no other system has results of any of them|to pair rows without a query, name .* with (--doc|doc=))"
 )
-SAME_QUERIES = re.compile(r".* in every \w+ of file, as if systems had answered the same queries")
+SAME_QUERIES = re.compile(r".* in every \w+ of (.+), as if systems had answered the same queries")
 OF_ONE_FRAME = re.compile(r", with system='file' in the place of arm=")
 MEANS_APART = "takes a change of means apart, and rows without a query"
 
@@ -28,6 +28,8 @@ def of_files(frames: Frames, error: FrameMetricsError) -> FrameMetricsError:
     other, same = OTHER_ROWS.match(message), SAME_QUERIES.match(message)
     if call.name == "change" and MEANS_APART in message:
         return _of_segments(frames, error)
+    if same and call.name == "change" and same[1] != FILE:
+        return _of_units(frames, error)
     if not (other or same) or not (call.compares_files or frames.joins_logs):
         return error
     if same:
@@ -61,6 +63,14 @@ def _of_segments(frames: Frames, error: FrameMetricsError) -> FrameMetricsError:
     if call.compares_files:
         return error.offering({"change": ["ab-test"]}, arm=FILE, baseline=reading.file_names(call.arguments[0])[0])
     return error
+
+
+def _of_units(frames: Frames, error: FrameMetricsError) -> FrameMetricsError:
+    """Return the error about queries that were asked again in a later period, each of which may be one unit."""
+    query = frames.irm._plan.columns.query
+    if len(query) != 1:
+        return error
+    return type(error)(f"{error}; pass --cluster {query[0]} to draw the queries anew").offering(cluster=query[0])
 
 
 def _of_ids(frames: Frames) -> str:

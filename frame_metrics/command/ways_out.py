@@ -19,7 +19,8 @@ from frame_metrics.command.formats import OF_CELLS
 from frame_metrics.command.frames import Frames
 from frame_metrics.command.mixed_systems import SEVERAL_PLACES
 from frame_metrics.command.named_metrics import is_metric
-from frame_metrics.command.periods import TIMES
+from frame_metrics.command.periods import FIRST_ROWS, TIMES, holds_dates
+from frame_metrics.command.ways_of_columns import of_columns
 from frame_metrics.command.ways_of_files import of_files
 from frame_metrics.errors import (
     BadRowsError,
@@ -99,7 +100,7 @@ def errors_with_ways_out(frames: Frames) -> Iterator[None]:
                 raise _as_names(frames, error) from None
             raise
     except FrameMetricsError as error:
-        raise of_files(frames, error) from None
+        raise of_columns(frames, of_files(frames, error)) from None
     except (pl.exceptions.PolarsError, OSError):
         for file in frames.files:
             file.check()
@@ -126,7 +127,7 @@ def _column_as_metric(frames: Frames, error: UnknownNameError) -> FrameMetricsEr
         flags = " ".join(f"--by {shlex.quote(one)}" for one in by)
         return UnknownNameError(f"{said} For segments of {column} too, pass {flags}").offering({column: ()}, by=by)
     way = f"The column is named --label {shlex.quote(column)}, beside a metric, as clicks or ctr@10."
-    return UnknownNameError(f"{said} {way}").offering({column: ["ctr@10"]}, label=column)
+    return UnknownNameError(f"{said} {way}").offering({column: ["clicks", "ctr@10"]}, label=column)
 
 
 def _of_means(
@@ -161,8 +162,8 @@ def _other_query(frames: Frames) -> str:
 def _asked_again(frames: Frames, error: ColumnError) -> ColumnError:
     """Return the error about queries that were asked several times, with the columns that tell searches apart."""
     columns = _columns_of_searches(frames)
-    way = f"pass {_flags_of(columns)}, or" if columns else "name the column of single searches with --query, or pass"
-    told = ColumnError(f"{error}; {way} --no-rank if they are one list")
+    way = f"pass {_flags_of(columns)}" if columns else "name the column of single searches with --query"
+    told = ColumnError(f"{error}; {way}; --no-rank says that they are one list")
     return told.offering(query=list(columns)) if columns else told
 
 
@@ -181,9 +182,11 @@ def _columns_of_searches(frames: Frames) -> Sequence[str]:
 
     They are those of sessions, of the query and of times, in this order.
     """
-    columns, there = frames.irm._plan.columns, frames.log.collect_schema().names()
+    columns, first = frames.irm._plan.columns, frames.log.head(FIRST_ROWS).collect()
+    there = first.columns
     usual = [one for names in (SESSIONS, TIMES) for one in there if one.lower() in names or words_of(one) & {*names}]
-    usual = [one for one in usual if one not in columns.query]
+    usual += [one for one in there if holds_dates(first[one])]
+    usual = [one for one in dict.fromkeys(usual) if one not in columns.query]
     order = [*dict.fromkeys([*(one for one in usual if one.lower() in SESSIONS), *columns.query, *usual])]
     likely = [*ROLES["rank"].among(there), *ROLES["doc"].among(there)]
     place = columns.rank or columns.doc or next(iter(likely), None)

@@ -152,3 +152,47 @@ def test_wrong_limits_of_a_loss(flags: str, said: str, capsys: pytest.CaptureFix
     """A limit without saved numbers, or below 0, is an error."""
     write(RANKED, "log.csv")
     assert said in error(capsys, "evaluate", "log.csv", "rr", *flags.split())
+
+
+def two_weeks(days: list[str]) -> pl.DataFrame:
+    """Return thirty queries, a half in each of two weeks, on two devices."""
+    places = [1 + n % 2 + (n > 14) for n in range(30)]
+    rows = {"query": [f"q{n}" for n in range(30)], "rank": places, "label": [1] * 30, "device": ["a", "b"] * 15}
+    return pl.DataFrame(rows).with_columns(date=pl.Series(days))
+
+
+def test_two_periods_are_those_before_a_day_and_since(capsys: pytest.CaptureFixture[str]) -> None:
+    """As of a column that says so; the earlier one is the baseline, and times are of their days."""
+    days = [f"2026-03-{1 + n:02}" for n in range(30)]
+    log = two_weeks(days)
+    sides = log.with_columns(
+        pl.when(pl.col("date") < "2026-03-16").then(pl.lit("A")).otherwise(pl.lit("B")).alias("date")
+    )
+    write(sides, "sides.csv")
+    asked, since = ("rr", "--arm", "date"), ("--since", "2026-03-16")
+    expected = read(out(capsys, "change", "sides.csv", *asked, "--by", "device"))
+    for name, frame in (
+        ("log.csv", log),
+        ("log.parquet", log.with_columns(pl.col("date").str.to_datetime())),
+        ("other.csv", log.with_columns(pl.col("date").str.to_date().dt.to_string("%d.%m.%Y"))),
+    ):
+        write(frame, name)
+        found = read(out(capsys, "change", name, *asked, *since, "--by", "device"))
+        assert found["date"].unique().to_list() == ["since 2026-03-16"]
+        assert found["baseline"].unique().to_list() == ["before 2026-03-16"]
+        assert found.drop("date", "baseline").equals(expected.drop("date", "baseline"))
+    assert "rr 0.411 against 0.767" in out(capsys, "summary", "log.csv", *asked, *since)
+
+
+def test_wrong_days_and_columns_of_periods(capsys: pytest.CaptureFixture[str]) -> None:
+    """A day is no text, and the arm is a column of dates, which the error names."""
+    write(two_weeks([f"2026-03-{1 + n:02}" for n in range(30)]), "log.csv")
+    call = ["change", "log.csv", "rr", "--since"]
+    assert "'soon' is no date, as 2026-03-01" in error(capsys, *call, "soon", "--arm", "date")
+    assert "and 'device' has none" in error(capsys, *call, "2026-03-16", "--arm", "device")
+    told = error(capsys, *call, "2026-03-16")
+    assert "--since requires the column of dates as the arm; name it with --arm; date has dates" in told
+    assert told.endswith("  | frame-metrics change log.csv rr --since 2026-03-16 --arm date\n")
+    told = error(capsys, "change", "log.csv", "rr", "--by", "device")
+    assert "pass --arm date with --every 1w, or with --since and the first day of the later period" in told
+    assert told.endswith("  | frame-metrics change log.csv rr --by device --arm date --every 1w\n")

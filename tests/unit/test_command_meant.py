@@ -1,0 +1,97 @@
+"""Columns that are named for another part than they have, and the line that the error holds."""
+
+from __future__ import annotations
+
+import shlex
+
+import polars as pl
+import pytest
+
+from helpers import called
+
+RATERS = ["--label", "human_rel", "--predicted", "llm_rel"]
+Captured = pytest.CaptureFixture[str]
+
+
+@pytest.fixture(autouse=True)
+def _logs(alone: None) -> None:
+    """Searches of two weeks in which each term was asked once, clicks, and grades of two raters."""
+    rows = [
+        (term, f"2026-11-{day:02}", place, f"{term}{day}{place}", (term + place + day) % 3, "de" if term % 2 else "en")
+        for term in range(12)
+        for day in (4 + term % 5, 11 + term % 5)
+        for place in (1, 2, 3)
+    ]
+    log = pl.DataFrame(rows, schema=["q", "event_dt", "pos", "item", "rel", "lang"], orient="row")
+    log.with_columns(pl.format("t{}", "q").alias("q"), model_score=-pl.col("pos") / 10).write_csv("log.csv")
+    shown = [(f"s{n}", place, int(n % 4 == place), "ab"[n % 2], f"u{n // 2}") for n in range(24) for place in (1, 2, 3)]
+    clicks = pl.DataFrame(shown, schema=["session", "pos", "clicked", "variant", "visitor"], orient="row")
+    clicks.write_csv("clicks.csv")
+    rated = {"human_rel": [0, 1, 2, 1] * 5, "llm_rel": [0, 1, 1, 1] * 5, "lang": ["de", "en"] * 10}
+    pl.DataFrame(rated).write_csv("pairs.csv")
+
+
+@pytest.mark.parametrize(
+    ("typed", "lines"),
+    [
+        (
+            "decompose log.csv --date event_dt --before 2026-11-09 --after 2026-11-10 --segment lang --metric p@2 "
+            "--query q --rel rel --rank pos",
+            [
+                "change log.csv --since 2026-11-10 --metric p@2 --query q --rank pos --arm event_dt --by lang "
+                "--cluster q --grade rel"
+            ],
+        ),
+        (
+            "evaluate log.csv --group-by q --metrics ndcg@2 --by lang --label-col rel --score-col model_score",
+            [
+                "evaluate log.csv --metric ndcg@2 --score model_score --by lang --query q --query event_dt --grade rel "
+                "--doc item"
+            ],
+        ),
+        (
+            "report log.csv --query q --rank pos --rel rel --by lang --html -o page.html",
+            ["report log.csv --rank pos --grade rel --by lang --format html -o page.html --query q --query event_dt"],
+        ),
+        (
+            "ctr clicks.csv --groupby pos --click clicked",
+            ["curve clicks.csv --label clicked --query session --rank pos --metric ctr"],
+        ),
+        (
+            "abtest clicks.csv --variant variant --user visitor --metric clicked --control a",
+            [
+                f"ab-test clicks.csv --arm variant --cluster visitor --metric {metric} --baseline a --label clicked "
+                "--query session --rank pos"
+                for metric in ("clicks", "ctr@10")
+            ],
+        ),
+    ],
+)
+def test_the_part_of_a_column_is_found(typed: str, lines: list[str], capsys: Captured) -> None:
+    """Each line that is offered runs, and none merges searches or drops what was asked."""
+    code, _, said = called(capsys, *typed.split())
+    offered = [one.removeprefix("  | frame-metrics ") for one in said if one.startswith("  | frame-metrics ")]
+    assert code == 2
+    assert [sorted(one.split()) for one in offered] == [sorted(one.split()) for one in lines]
+    for line in offered:
+        assert called(capsys, *shlex.split(line))[0] == 0
+
+
+@pytest.mark.parametrize("columns", ["human_rel llm_rel", "--cols human_rel llm_rel", "--columns human_rel,llm_rel"])
+def test_two_columns_beside_kappa_are_those_of_raters(columns: str, capsys: Captured) -> None:
+    """Whatever the flag before them."""
+    expected = called(
+        capsys, *["evaluate", "pairs.csv", "kappa", "--label", "human_rel", "--predicted", "llm_rel", "--by", "lang"]
+    )
+    assert called(capsys, "kappa", "pairs.csv", *columns.split(), "--by", "lang") == expected
+    assert expected[0] == 0
+
+
+def test_lists_are_never_made_one_by_an_offered_line(capsys: Captured) -> None:
+    """Where no column tells searches apart, there is no line."""
+    pl.read_csv("log.csv").drop("event_dt").write_csv("log.csv")
+    asked = ["evaluate", "log.csv", "ndcg@2", "--query", "q", "--score", "model_score", "--grade", "rel"]
+    code, _, said = called(capsys, *asked)
+    assert (code, len(said)) == (2, 1)
+    assert "name the column of single searches with --query; --no-rank says that they are one list" in said[0]
+    assert called(capsys, *asked, "--no-rank")[0] == 0
