@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -29,7 +30,7 @@ class Before:
     flag: str  # the option that names the file
 
     @property
-    def _where(self) -> str:
+    def where(self) -> str:
         """The flag and the file, for errors."""
         return f"--{self.flag.replace('_', '-')} {self.frames.call.set_options[self.flag]}"
 
@@ -81,7 +82,7 @@ class Before:
     def _of(self, rows: pl.DataFrame) -> SavedFile:
         rows = matching(rows, self.frames.log, self._keys)
         column = column_of_systems(rows, self.frames.call.roles, [*self._keys, "query"])
-        saved = SavedFile(self._where, rows, column)
+        saved = SavedFile(self.where, rows, column)
         system = self.frames.call.set_options.get("saved_system")
         return saved if system is None else replace(saved, rows=saved.of(system))
 
@@ -95,18 +96,29 @@ class Before:
         """The log of before by itself."""
         if "saved_system" in self.frames.call.set_options and "system" not in self.frames.call.roles:
             raise ColumnError(
-                f"{self._where}: it is a log, and no option names its column of systems; name it with --system, or "
+                f"{self.where}: it is a log, and no option names its column of systems; name it with --system, or "
                 "save its numbers with per-query, whose file --saved-system reads"
             )
         return self.frames.with_roles(self._log)
 
     def _numbers_of_log(self) -> pl.DataFrame:
         """Return what per-query would have written of the log of before."""
-        return self._irm.per_query(*self.frames.call.gated_metrics).collect()
+        with self._errors_name_file():
+            return self._irm.per_query(*self.frames.call.gated_metrics).collect()
 
     def means(self, options: Mapping[str, Any]) -> SavedFile:
         """Return the means that evaluate would have written of the log of before; ``options``: those of evaluate."""
-        return self._of(self._irm.evaluate(*self.frames.call.gated_metrics, **options).collect())
+        with self._errors_name_file():
+            means = self._irm.evaluate(*self.frames.call.gated_metrics, **options).collect()
+        return self._of(means)
+
+    @contextmanager
+    def _errors_name_file(self) -> Iterator[None]:
+        """Name the flag and the file in errors about rows, which are those of this log alone."""
+        try:
+            yield
+        except BadRowsError as error:
+            raise BadRowsError(f"{self.where}: {error}") from None
 
     @cached_property
     def name(self) -> str:
@@ -157,14 +169,14 @@ class Before:
         """Raise for a log of before that lacks rows or columns, or whose rows without a query cannot be paired."""
         columns, there = self.frames.irm._plan.columns, self._rows.collect_schema()
         if lacking := [one for one in columns.needed if one not in there and one != FILE]:
-            raise ColumnError(f"{self._where}: it has no column {listed(lacking)}, which the log is measured by")
+            raise ColumnError(f"{self.where}: it has no column {listed(lacking)}, which the log is measured by")
         if self._is_empty:
-            raise BadRowsError(f"{self._where}: it has no rows")
+            raise BadRowsError(f"{self.where}: it has no rows")
         if role == "system" and not columns.query and columns.doc is None:
             raise ColumnError(
-                f"{self._where}: to pair rows without a query, name the document they are about with --doc"
+                f"{self.where}: to pair rows without a query, name the document they are about with --doc"
             )
         if self.frames.call.name in OF_PAGES and role == "system" and not columns.query:  # which others raise
             ids = [plan.select(pl.col(str(columns.doc)).cast(pl.String)) for plan in (self.frames.log, self._log)]
             if ids[0].join(ids[1], on=columns.doc).head(1).collect(engine="streaming").is_empty():
-                raise ColumnError(f"{self._where}: no document has rows of two systems")
+                raise ColumnError(f"{self.where}: no document has rows of two systems")

@@ -317,7 +317,7 @@ class CommandLine:
         """The files to read, each with the format that an option names, or None; an argument may be one too."""
         options = self.set_options
         names = {"from": [] if self.judgments_alone else self.arguments[0], "qrels_from": options.get("qrels", [])}
-        others = [*self.frames.values(), *(options[name] for name in SAVED if options.get(name))]
+        others = [*self.frames.values(), *(options[name] for name in (*SAVED, "proxy") if options.get(name))]
         others += filter(_is_file, self.metrics)
         read = [(name, options.get(option)) for option, files in names.items() for name in files]
         return read + [(name, None) for name in others]

@@ -40,7 +40,7 @@ from frame_metrics.plan.declared import refused_by
 FILES, GATES = "input and output", "gates"
 GROUPS = (FILES, ROLES, JUDGMENTS, CONVENTIONS, VERB, GATES)
 COMMON = ("query", "score", "grade", "system", "output")  # the options that --help shows
-OF_JUDGE = ("annotator", "subtopic", "several")  # the options of judge() that commands have
+OF_JUDGE = ("annotator", "subtopic", "several", "sampling")  # the options of judge() that commands have
 FILES_OF: dict[str, tuple[type, ...]] = {
     "report": (Input, Reported),
     "convert": (Input, Output, Run),

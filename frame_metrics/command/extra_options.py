@@ -119,6 +119,8 @@ class Qrels:
     qrels_query : the query column of the judgments
     qrels_doc : the document column of the judgments
     all_relevant : every row of the judgments is relevant, as in a held-out set
+    proxy : judgments of a machine, of the queries of --qrels, which people judged and which were drawn at random, and
+        of many more: means and differences are those of people with its help
     """
 
     qrels = INPUTS
@@ -126,6 +128,7 @@ class Qrels:
     qrels_query = COLUMN
     qrels_doc = COLUMN
     all_relevant = SWITCH
+    proxy = FILE
 
 
 class Gates:

@@ -197,6 +197,9 @@ class Frames:
         given: dict[str, Any] = self._qrels_columns | {name: options.get(name) for name in ("grade", *OF_JUDGE)}
         given["label"] = True if options.get("all_relevant") else options.get("label")
         qrels, ids = self._qrels
+        if "proxy" in options:
+            machine, its = self._read_judgments([options["proxy"]])
+            given["proxy"] = matching(machine, self.log, its)
         return irm.judge(matching(qrels, self.log, ids), **given)
 
     @cached_property
@@ -220,12 +223,16 @@ class Frames:
         """The judgments from a separate file, and their id columns -> those of the log."""
         if "qrels" not in self.call.set_options:
             return pl.DataFrame(), {}
+        return self._read_judgments(self.call.set_options["qrels"])
+
+    def _read_judgments(self, names: Sequence[str]) -> tuple[pl.DataFrame, dict[str, str]]:
+        """Return the judgments of files, and their id columns -> those of the log."""
         columns = self._qrels_columns
         ids: dict[str, Any] = {
             role: [role, *reading.each(self.call.roles.get(role)), its or role] for role, its in columns.items()
         }
         ids["subtopic"] = reading.each(self.call.set_options.get("subtopic"))
-        qrels = self.input(self.call.set_options["qrels"], "--qrels-from", "qrels", **ids).frame().collect()
+        qrels = self.input(names, "--qrels-from", "qrels", **ids).frame().collect()
         if self._has_items_alone(qrels.columns):
             qrels = qrels.with_columns(query=pl.lit("all"))
             self.made = ["query", *self.made]

@@ -20,6 +20,7 @@ from frame_metrics.command.frames import Frames
 from frame_metrics.command.mixed_systems import SEVERAL_PLACES
 from frame_metrics.command.named_metrics import is_metric
 from frame_metrics.command.periods import FIRST_ROWS, TIMES, holds_dates
+from frame_metrics.command.rows_of_files import with_files
 from frame_metrics.command.ways_of_columns import of_columns
 from frame_metrics.command.ways_of_files import of_files
 from frame_metrics.errors import (
@@ -100,7 +101,7 @@ def errors_with_ways_out(frames: Frames) -> Iterator[None]:
                 raise _as_names(frames, error) from None
             raise
     except FrameMetricsError as error:
-        raise of_columns(frames, of_files(frames, error)) from None
+        raise with_files(frames, of_columns(frames, of_files(frames, error))) from None
     except (pl.exceptions.PolarsError, OSError):
         for file in frames.files:
             file.check()

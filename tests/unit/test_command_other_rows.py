@@ -169,3 +169,30 @@ def test_a_part_of_a_query_leads_to_a_whole_one(capsys: Captured) -> None:
     two = called(capsys, *shlex.split(line)[2:], "--query-id", "cap", "--query-id", "tu")[1]
     assert (len(read(printed)), len(read(two))) == (2, 4)
     assert "and none has this one" in called(capsys, *asked, "--query-id", "scarf")[2][0]
+
+
+@pytest.mark.parametrize(
+    ("call", "told"),
+    [
+        ("evaluate new.csv rr --fail-if-worse-than old.csv", "rank: 2 of 180 rows are below 1 (rows 3, 40 of old.csv)"),
+        ("compare old.csv new.csv rr", "rank: 2 of 180 rows are below 1 (rows 3, 40 of old.csv)"),
+        (
+            "evaluate new.csv rr --fail-if-worse-than old.csv --max-drop 1",
+            "--fail-if-worse-than old.csv: rank: 2 of 90 rows",
+        ),
+        ("evaluate more.csv old.csv rr", "rank: 3 of 180 rows are below 1 (row 5 of more.csv, rows 3, 40 of old.csv)"),
+        ("evaluate new.csv rr --qrels judged.csv", "label (of the judgments): 1 of 2 rows is neither 0 nor 1 (row 1)"),
+    ],
+)
+def test_rows_are_those_of_their_file(call: str, told: str, capsys: Captured) -> None:
+    """Rows of files one below the other are counted in each file."""
+    rows = {"rank": [1, 2, 3] * 30, "label": 1, "query": [f"q{n // 3}" for n in range(90)]}
+    new = pl.DataFrame(rows).with_columns(doc=pl.format("{} {}", "query", "rank"))
+    new.write_csv("new.csv")
+    at = pl.int_range(pl.len())
+    new.with_columns(pl.when(at.is_in([3, 40])).then(0).otherwise("rank").alias("rank")).write_csv("old.csv")
+    more = new.with_columns(pl.when(at == 5).then(0).otherwise("rank").alias("rank"), query=pl.format("m{}", "query"))
+    more.write_csv("more.csv")
+    pl.DataFrame({"query": "q1", "doc": ["q1 1", "q1 2"], "label": [1, 2]}).write_csv("judged.csv")
+    code, _, said = called(capsys, *call.split())
+    assert (code, told in " ".join(said)) == (2, True)

@@ -1,0 +1,49 @@
+"""Judgments of a machine beside those of people, on the command line."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+import pytest
+from polars.testing import assert_frame_equal
+
+from frame_metrics import IRM
+from helpers import called
+
+Captured = pytest.CaptureFixture[str]
+ASKED = ["rr", "--system", "system", "--qrels", "people.csv", "--proxy", "machine.csv"]
+
+
+@pytest.fixture(autouse=True)
+def _files(alone: None) -> None:
+    """Two rankers on sixty queries, which a machine judged, and people a third of them."""
+    rng = np.random.default_rng(3)
+    truth = rng.integers(0, 2, (60, 5))
+    rows = [(f"q{q}", f"d{d}", float(rng.random()), s) for s in "ab" for q in range(60) for d in range(5)]
+    pl.DataFrame(rows, schema=["query", "doc", "score", "system"], orient="row").write_csv("log.csv")
+    judged = [(f"q{q}", f"d{d}", int(truth[q, d] ^ (rng.random() < 0.2))) for q in range(60) for d in range(5)]
+    machine = pl.DataFrame(judged, schema=["query", "doc", "label"], orient="row")
+    machine.write_csv("machine.csv")
+    people = [(f"q{q}", f"d{d}", int(truth[q, d]), 0.3) for q in range(20) for d in range(5)]
+    pl.DataFrame(people, schema=["query", "doc", "label", "chance"], orient="row").write_csv("people.csv")
+
+
+@pytest.mark.parametrize("more", [{}, {"sampling": "chance"}], ids=["equal chances", "other chances"])
+@pytest.mark.parametrize("command", ["evaluate", "compare"])
+def test_numbers_are_those_of_python(command: str, more: dict[str, str], capsys: Captured) -> None:
+    """The command reads the files, and no more."""
+    flags = [word for name, value in more.items() for word in (f"--{name}", value)]
+    code, printed, _ = called(capsys, command, "log.csv", *ASKED, *flags, *["--sort", "system"])
+    log, people, machine = map(pl.read_csv, ("log.csv", "people.csv", "machine.csv"))
+    irm = IRM(log, system="system").judge(people, proxy=machine, **more)
+    expected = pl.read_csv(getattr(irm, command)("rr").sort("system").write_csv().encode())
+    assert_frame_equal(pl.read_csv(printed.encode()), expected)
+    assert code == 0
+    assert {"n_proxy", "lambda"} <= {*expected.columns}
+
+
+def test_what_takes_no_proxy(capsys: Captured) -> None:
+    """Other verbs refuse it in the words of the command line, and so does a call without judgments of people."""
+    assert "--proxy" in called(capsys, "leaderboard", "log.csv", *ASKED)[2][0]
+    told = called(capsys, "evaluate", "log.csv", "rr", "--system", "system", "--proxy", "machine.csv")[2][0]
+    assert "--proxy is about judgments in a separate file; name it with --qrels" in told
