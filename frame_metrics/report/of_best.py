@@ -21,32 +21,49 @@ from frame_metrics.report.sentences import Plain
 from frame_metrics.report.value_sentences import BestSystems, HighestSystem
 from frame_metrics.report.words import first_of, name_of, names_in_words
 
-NAMED = 5  # the most systems that are named as those that may be the best
-MIN_SYSTEMS = 3  # from so many on, the highest and the lowest are named
+NAMED, LETTERS = 5, 100  # the most systems that are named as those that may be the best, and of their letters
+MIN_SYSTEMS = 3  # from so many on, the best, or the highest and the lowest, are named
 
 
 class BestSystemSentences(SentenceWriter):
     """Sentences about the best of several systems."""
 
     def best_of(self, pairs: Sequence[Difference] = ()) -> Iterator[BestSystems]:
-        """Yield which systems may be the best, as ``leaderboard`` returns them.
+        """Yield which systems may be the best, as ``leaderboard`` returns them, else by the differences of all pairs.
 
-        Its tests have one side. It is said if the test of a pair, which has both, does not tell the best from another.
+        The tests of a leaderboard have one side. It is said if the test of a pair, which has both, does not tell the
+        best from another.
         """
-        board = self.content.compared.leaderboard
-        known = [] if board is None else board.drop_nulls("may_be_best").to_dicts()
+        board, content = self.content.compared.leaderboard, self.content
+        known = self._by_pairs() if board is None else board.drop_nulls("may_be_best").to_dicts()
         may = [row for row in known if row["may_be_best"]]
-        if not may or len(known) < 3:
+        if not may or len(known) < MIN_SYSTEMS:
             return
-        names = [name_of(self._system(row)) for row in may[:NAMED]]
-        names += [f"{len(may) - NAMED:,} more"] if len(may) > NAMED else []
+        names = _first_names([name_of(self._system(row)) for row in may])
         many: dict[str, Any] = {"names": names_in_words(names), "n_best": len(may), "n_systems": len(known)}
         alike = [pair for pair in pairs if len(may) == 1 and pair.p_adjusted is not None and not pair.is_significant]
         others = [one for pair in alike for one in (pair.system, pair.baseline) if one != self._system(may[0])]
-        untold = (
-            f", and not told from {names_in_words([*map(name_of, others)])} by those of both sides" if others else ""
+        untold = f"; a stricter test does not tell it from {names_in_words([*map(name_of, others)])}" if others else ""
+        yield self._of_row(BestSystems, may[0], by=content.first_compared, untold=untold, **many)
+
+    def _by_pairs(self) -> list[dict[str, Any]]:
+        """Return the results of systems, with those that no other surely beats as "may_be_best"; none without tests.
+
+        All pairs are tested together, so that the best is among these as surely as p-values are small.
+        """
+        content, frame = self.content, self.content.compared.differences
+        name = content.first_compared
+        if frame is None or content.has_baseline or not sign_of(name) or {*content.by} & {*frame.columns}:
+            return []
+        tested = content.of_compared(frame).drop_nulls("p_adjusted")
+        if len(tested) < content.n_pairs or any(map(content.are_unlike, tested.to_dicts())):
+            return []
+        each = self._differences(tested.to_dicts(), name)
+        ahead = {pair.baseline if sign_of(name) * pair.gap > 0 else pair.system for pair in each if pair.is_significant}
+        rows = sorted(
+            content.of_compared(content.results).to_dicts(), key=lambda row: content.places[self._system(row)]
         )
-        yield self._of_row(BestSystems, may[0], by=self.content.first_compared, untold=untold, **many)
+        return [row | {"may_be_best": self._system(row) not in ahead} for row in rows]
 
     def highest(self) -> Iterator[HighestSystem]:
         """Yield the highest and the lowest of three systems or more, by a metric without a direction."""
@@ -141,3 +158,11 @@ def _surely(side: str, differences: Sequence[Difference]) -> str:
         return f", not surely {side} any other"
     by = first_of([one.swapped().name_and_size for one in sure])
     return f", surely {side} {by}{f', not surely {side} {first_of(unsure)}' if unsure else ''}"
+
+
+def _first_names(names: Sequence[str]) -> list[str]:
+    """Return the first names, two or more, and how many more there are; of long ones fewer are named."""
+    lengths = [sum(map(len, names[: at + 1])) for at in range(min(len(names), NAMED))]
+    named = max(2, sum(length <= LETTERS for length in lengths))
+    more = len(names) - named
+    return [*names[:named], *([f"{more:,} more"] if more > 0 else [])]

@@ -106,27 +106,21 @@ class NextStepSentences(SentenceWriter):
             times,
             MIN_QUERIES_TO_TEST / min(pair.n or MIN_QUERIES_TO_TEST, pair.baseline_n or pair.n or MIN_QUERIES_TO_TEST),
         )
-        large = f"If {self._difference(pair)} is as large as it looks ({number_text(abs(pair.gap))})"
-        return f"{large}, about {self._many(pair, times)} {self.content.unit} are likely to show it"
-
-    def _difference(self, pair: Difference, article: str = "the") -> str:
-        """Return words for the difference of a pair; of more than two systems with both names."""
-        between = (
-            f" between {name_of(pair.system)} and {name_of(pair.baseline)}" if len(self.content.places) > 2 else ""
-        )
-        return f"{article} difference{between}"
+        large = f"If {self._between(pair)} is as large as it looks ({number_text(abs(pair.gap))})"
+        return f"{large}, about {self._many(pair, times)} are likely to show it"
 
     def _smaller(self, pair: Difference, times: float) -> str:
         """Return up to which difference more queries are worth it, and how many the one that shows now would need."""
         end, seen = max(abs(pair.ci_low or 0.0), abs(pair.ci_high or 0.0)), abs(pair.gap)
-        worth = f"More {self.content.unit} are worth it only if {self._difference(pair, 'a')} of up to"
+        worth = f"More {self.content.unit} are worth it only if {self._between(pair, 'a')} of up to"
         only = f"{worth} {number_text(end)} matters"
         half = number_text((pair.mde or 0.0) / 2)
-        some = f"{self._many(pair, TIMES_MORE)} {self.content.unit} are likely to show one above about {half}"
+        some = f"{self._many(pair, TIMES_MORE)} are likely to show one above about {half}"
         if math.isinf(times):
             return f"{only}: {some}"
         return (
-            f"{only}: {some}, and one as small as it looks ({number_text(seen)}) takes about {self._many(pair, times)}"
+            f"{only}: {some}, and one as small as it looks ({number_text(seen)}) takes about "
+            f"{' and '.join(self._numbers(pair, times))}"
         )
 
     def _before_and_after(self, found: TimeChange) -> Iterator[Plain]:
@@ -185,8 +179,14 @@ class NextStepSentences(SentenceWriter):
         yield self._plain("next", of, n=n)
 
     def _many(self, pair: Difference, times: float) -> str:
-        """Return so many times the numbers of queries, rounded."""
-        return " and ".join(roughly(n * times) for n in (pair.n, pair.baseline_n) if n is not None)
+        """Return so many times the queries of a pair in words; of arms those of each."""
+        numbers = self._numbers(pair, times)
+        of_arms = f" in each {plain_text(self.content.system)}" if len(numbers) == 1 and pair.baseline_n else ""
+        return f"{' and '.join(numbers)} {self.content.unit}{of_arms}"
+
+    def _numbers(self, pair: Difference, times: float) -> list[str]:
+        """Return so many times the numbers of queries, rounded, of arms once if they are alike."""
+        return [*dict.fromkeys(roughly(n * times) for n in (pair.n, pair.baseline_n) if n is not None)]
 
     @property
     def _counts_queries(self) -> bool:

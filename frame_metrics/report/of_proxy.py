@@ -128,9 +128,10 @@ class ProxySentences(SentenceWriter):
             needed = self._needed(pair, detect) if detect > EQUAL else None
             if needed is not None and needed > now:
                 some = f"Let {PEOPLE} judge {counted(needed, self.content.unit)}, {needed - now:,} more than now"
-                only = f"only if a difference of about {number_text(detect)} matters"
-                small = f"one as small as it looks ({number_text(seen)}) takes more than the {MACHINE} has judged"
-                shows = f"a difference as large as it looks ({number_text(seen)}) is then likely to show"
-                of = f"{some}: {shows}" if detect == seen else f"{some}, {only}: {small}"
+                between, every = self._between(pair, "a"), counted(now + self.content.n_proxy, self.content.unit)
+                only = f"only if {between} of about {number_text(detect)} matters"
+                small = f"one as small as it looks ({number_text(seen)}) takes more than the {every}"
+                shows = f"{between} as large as it looks ({number_text(seen)}) is then likely to show"
+                of = f"{some}: {shows}" if detect == seen else f"{some}, {only}: {small} that the {MACHINE} judged"
                 yield self._plain("next", of, n=needed)
                 return

@@ -17,7 +17,7 @@ from frame_metrics.report.difference_sentences import Difference
 from frame_metrics.report.floors import Floors
 from frame_metrics.report.rows_of_shares import key_of
 from frame_metrics.report.sentences import FIGURES, PLAIN, Plain, Sentence
-from frame_metrics.report.words import names_in_words, units_in_words
+from frame_metrics.report.words import name_of, names_in_words, units_in_words
 from frame_metrics.roles.conventions import Conventions
 from frame_metrics.stats.proxies import FEWEST
 
@@ -159,6 +159,11 @@ class SentenceWriter:
         by, users = units_in_words(self.work.columns.cluster)
         units = f" {by} fewer than {FEWEST} {users}" if self.work.columns.cluster else f", fewer than {FEWEST}"
         return {"few_units_text": f"people judged {counted(row['n'], self.content.unit)}{units}"}
+
+    def _between(self, pair: Difference, article: str = "the") -> str:
+        """Return words for the difference of a pair; of more than two systems with both names."""
+        names = f" between {name_of(pair.system)} and {name_of(pair.baseline)}"
+        return f"{article} difference{names if self.content.n_systems > 2 else ''}"
 
     def _needed(self, pair: Difference, detect: float) -> int | None:
         """Return how many queries (those judged by people) show a difference over all segments; None if unknown."""

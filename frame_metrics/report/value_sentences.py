@@ -68,9 +68,8 @@ class BestSystems(Sentence):
             return f"Any of {every} may be the best by {self.metric}{level}."
         one = "one of " if self.n_best > 1 else ""
         begin = "As judged so far, the" if self.can_turn else "The"
-        return (
-            f"{begin} best of {every} by {self.metric} is {one}{self.names}, by tests of one side{level}{self.untold}."
-        )
+        sure = f"({percent(self.level)} sure){self.untold}"
+        return f"{begin} best of {every} by {self.metric} is {one}{self.names} {sure}."
 
 
 @declared(kind="highest", place=ANSWER)

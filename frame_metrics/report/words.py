@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from frame_metrics.metrics.metric import Metric
 
 LONGEST_NAME = 60  # the most letters of a name
+MILLION = 1_000_000
 BESIDE = 3  # the most systems, or segments, that are named beside the first
 PEOPLE, MACHINE = "people", "LLM judge"  # who judged
 # The words for units by the usual names of their column, as in "searches by users"; other units are called clusters.
@@ -95,9 +96,10 @@ def first_of(names: Sequence[str]) -> str:
 
 
 def roughly(number: float) -> str:
-    """Return a number rounded up to two digits, as "1,300"."""
+    """Return a number rounded up to two digits, as "1,300" and "21 million"."""
     step = 10 ** max(math.floor(math.log10(number)) - 1, 0)
-    return f"{math.ceil(number / step) * step:,}"
+    rounded = math.ceil(number / step) * step
+    return f"{rounded:,}" if rounded < MILLION else f"{f'{rounded / MILLION:,.1f}'.removesuffix('.0')} million"
 
 
 def no_more(number: float) -> str:

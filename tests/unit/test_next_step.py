@@ -151,13 +151,13 @@ def test_the_best_by_tests_of_one_side_may_be_told_from_none_by_those_of_both() 
     rng, n = np.random.default_rng(8), 60
     base = rng.normal(0.5, 0.1, n)
     noise = {name: base + more + rng.normal(0, 0.1, n) for name, more in {"a": 0.04, "b": 0.0, "c": -0.1}.items()}
-    for more, added in ((0.0, ", and not told from b by those of both sides"), (0.1, "")):
+    for more, added in ((0.0, "; a stricter test does not tell it from b"), (0.1, "")):
         values = noise | {"a": noise["a"] + more}
         parts = [pl.DataFrame({"query": range(n), "run": name, "rr": rr}) for name, rr in values.items()]
         irm = IRM(pl.concat(parts), query="query", system="run", value="rr")
         assert irm.leaderboard()["may_be_best"].to_list() == [True, False, False]
         said = irm.summary()["sentence"].to_list()
-        assert f"The best of 3 systems by rr is a, by tests of one side{added}." in said
+        assert f"The best of 3 systems by rr is a (95 % sure){added}." in said
         assert any(one.startswith("a and b cannot be told apart") for one in said) == bool(added)
 
 
@@ -252,3 +252,29 @@ def test_unjudged_results_matter_where_they_could_turn_the_difference(metric: st
     assert bound["can_turn"] == said.endswith(", but judging what is unjudged could turn it.")
     to_judge = "Judge some of the unjudged documents at the top, which could put old ahead; to_judge()"
     assert " ".join(found.filter(kind="next")["sentence"]).startswith(to_judge) == bound["can_turn"]
+
+
+def test_the_next_step_names_the_pair_and_large_numbers_in_words() -> None:
+    """Of arms that are alike the number is said once; of three systems a difference has the names of both."""
+    found = 1_000 * [1, 0, 0]
+    arms = pl.DataFrame({"value": [*found, 0, *found[1:]], "arm": ["new"] * 3_000 + ["old"] * 3_000})
+    arms = arms.with_row_index("query").irm(query="query", value="value", arm="arm", system=None)
+    said = next_of(arms, baseline="old")
+    assert said.endswith(" million.")
+    assert "12,000 queries in each arm are likely to show one above about " in said
+
+
+def test_the_best_without_a_leaderboard_are_those_that_none_surely_beats() -> None:
+    """Of three classifiers the best two are named, as the tests of all pairs tell them from the third."""
+    label = [0, 1] * 60
+    models = {"a": [7], "b": [5, 9], "c": range(50)}  # the rows that each gets wrong
+    parts = [
+        pl.DataFrame({"model": name, "doc": range(120), "label": label}).with_columns(
+            predicted=pl.when(pl.col("doc").is_in([*wrong])).then(1 - pl.col("label")).otherwise("label")
+        )
+        for name, wrong in models.items()
+    ]
+    said = pl.concat(parts).irm(system="model", doc="doc").summary("accuracy")
+    (best,) = said.filter(kind="best").to_dicts()
+    assert (best["place"], best["n_units"], best["baseline_n_units"]) == (2, 2, 3)
+    assert best["sentence"] == "The best of 3 systems by accuracy is one of a and b (95 % sure)."

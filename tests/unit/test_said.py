@@ -150,17 +150,17 @@ def test_a_level_that_is_not_the_usual_one_is_said() -> None:
     irm = saved(values(a=0.0, b=0.0, c=-0.2))
     texts = irm.summary(ci=0.8)["sentence"].to_list()
     (best,) = told(irm, "best", ci=0.8)
-    assert " by tests of one side at a level of 0.2" in best["sentence"]
+    assert " (80 % sure)" in best["sentence"]
     assert any(text.endswith(" are likely to show at a level of 0.2.") for text in texts)
 
 
 @pytest.mark.parametrize(
     ("better", "sentence"),
     [
-        ({"a": 0.3, "b": 0.0, "c": 0.0}, "The best of 3 systems by rr is a, by tests of one side."),
+        ({"a": 0.3, "b": 0.0, "c": 0.0}, "The best of 3 systems by rr is a (95 % sure)."),
         (
             {"a": 0.3, "b": 0.299, "c": 0.0, "d": 0.3},
-            "The best of 4 systems by rr is one of a, b and d, by tests of one side.",
+            "The best of 4 systems by rr is one of a, b and d (95 % sure).",
         ),
         ({"a": 0.0, "b": 0.0, "c": 0.0}, "Any of 3 systems may be the best by rr."),
         (dict.fromkeys("abcdefgh", 0.3) | {"z": 0.0}, "The best of 9 systems by rr is one of "),
@@ -265,7 +265,7 @@ def test_of_so_many_pairs_that_p_cannot_be_low_the_leaderboard_speaks(
     rows = saved(frame).summary().to_dicts()
     assert [row["kind"] for row in rows if row["kind"] in ("best", "difference", "value")] == about
     best = [row["sentence"] for row in rows if row["kind"] == "best"]
-    assert best == ["The best of 34 systems by rr is s07, by tests of one side."] * ("best" in about)
+    assert best == ["The best of 34 systems by rr is s07 (95 % sure)."] * ("best" in about)
     floor = "below 0.0561, corrected for 561 comparisons: so few cannot show any difference."
     assert rows[0]["sentence"].endswith(floor) == (about == ["difference"])
 
