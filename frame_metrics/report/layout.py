@@ -39,6 +39,8 @@ from frame_metrics.report.result_tables import (
     metrics_note,
     wide_table,
 )
+from frame_metrics.report.short_names import in_full_once, short_table
+from frame_metrics.report.words import name_of
 
 SEVERITIES = ("error", "warning", "info", "fact")
 SEVERITY_WORDS = {"info": "note"}  # words for severities
@@ -50,7 +52,6 @@ CHOSEN = (
 
 OPEN_ROWS = 10  # the most systems, findings and queries of the tables that are open
 OF_MANY = 5  # the best systems of these tables, where there are more
-LONGEST_NAME = 24  # the most letters of their names; longer ones are cut in the middle
 MORE_FINDINGS = re.compile(r"(.* )(And [\d,]+ more (?:error|warning).*)\.", re.S)
 
 
@@ -104,20 +105,19 @@ def verdict(content: Content) -> tuple[str, str]:
 
 
 def _summary(content: Content, pictures: Mapping[str, Picture]) -> Iterator[Block]:
-    """Yield the sentences of the first block, and the others as notes."""
-    placed, notes = (content.summary.filter(pl.col("place").is_null() == null) for null in (False, True))
-    for sentence in placed["sentence"]:
-        linked = MORE_FINDINGS.fullmatch(sentence)
-        yield Linked(linked[1], linked[2], "audit") if linked else sentence
-    if len(notes):
-        yield Fold(Cell("Notes"), [*map(_with_code, notes.select("kind", "sentence").iter_rows())])
-
-
-def _with_code(note: tuple[str, str]) -> Block:
-    """Return a note, with code apart."""
-    kind, sentence = note
-    words, _, code = sentence.removesuffix(".").partition(": ")
-    return Code(f"{words}:", code) if kind == "code" and code else sentence
+    """Yield the sentences of the first block, and the others as notes; code stands apart."""
+    frame = content.summary
+    sentences = in_full_once(frame["sentence"].to_list(), map(name_of, content.places))
+    notes = list[Block]()
+    for kind, place, whole, sentence in zip(frame["kind"], frame["place"], frame["sentence"], sentences, strict=True):
+        if place is not None:
+            linked = MORE_FINDINGS.fullmatch(sentence)
+            yield Linked(linked[1], linked[2], "audit") if linked else sentence
+        else:
+            words, _, code = whole.removesuffix(".").partition(": ")
+            notes.append(Code(f"{words}:", code) if kind == "code" and code else sentence)
+    if notes:
+        yield Fold(Cell("Notes"), notes)
 
 
 def _results(content: Content, pictures: Mapping[str, Picture]) -> Iterator[Block]:
@@ -130,7 +130,7 @@ def _results(content: Content, pictures: Mapping[str, Picture]) -> Iterator[Bloc
     folded = drawn if len(some) < len(content.results) and "leaderboard" in pictures else []  # it shows the best, too
     yield from drawn if not folded else []
     made = replace(made, notes=[*made.notes, *metrics_note(content)])
-    yield made if len(some) == len(content.results) else _short(made)
+    yield made if len(some) == len(content.results) else short_table(made)
     if len(some) < len(content.results):
         every = wide_table(content, content.results, keys, "The metrics")
         yield Fold(Cell(f"All {content.n_systems:,} systems"), [*folded, every])
@@ -151,31 +151,6 @@ def _foremost(content: Content, frame: pl.DataFrame) -> pl.DataFrame:
     return frame.filter(pl.col(str(content.system)).is_in(some.implode(), nulls_equal=True))
 
 
-def _short(table: Table) -> Table:
-    """Return a table of few systems of many: long names are cut, and only the first number has a range."""
-    rows, first = [], table.numbers.index(True) if True in table.numbers else 0
-    first += table.names[first] == "n"  # a count has no interval
-    for row in table.rows:
-        cells = [cell if at <= first else replace(cell, subtext="") for at, cell in enumerate(row)]
-        rows.append([_cut(cell) if cell.value is None else cell for cell in cells])
-    return replace(table, rows=rows if _differ(rows) >= _differ(table.rows) else table.rows)
-
-
-def _cut(cell: Cell) -> Cell:
-    """Return a cell whose text is not long, with the whole text as its title."""
-    half = LONGEST_NAME // 2
-    return (
-        cell
-        if len(cell.text) <= LONGEST_NAME
-        else replace(cell, text=f"{cell.text[:half]}…{cell.text[1 - half :]}", whole=cell.text)
-    )
-
-
-def _differ(rows: Sequence[Sequence[Cell]]) -> int:
-    """Return how many rows have other texts than all others."""
-    return len({tuple(cell.text for cell in row if cell.value is None) for row in rows})
-
-
 def _comparison(content: Content, pictures: Mapping[str, Picture]) -> Iterator[Block]:
     """Yield the leaderboard of several systems, else their differences."""
     board, differences = content.compared.leaderboard, content.compared.differences
@@ -183,7 +158,7 @@ def _comparison(content: Content, pictures: Mapping[str, Picture]) -> Iterator[B
         yield from [*drawn_of(pictures, "leaderboard"), *leaderboard_tables(content, OPEN_ROWS)]
     elif differences is not None and len(differences):
         made = main_differences(content, OPEN_ROWS if content.n_systems <= OPEN_ROWS else OF_MANY)
-        yield from [*drawn_of(pictures, "differences"), made if content.n_systems <= OPEN_ROWS else _short(made)]
+        yield from [*drawn_of(pictures, "differences"), made if content.n_systems <= OPEN_ROWS else short_table(made)]
 
 
 def _proxy(content: Content, pictures: Mapping[str, Picture]) -> Iterator[Block]:
