@@ -325,9 +325,15 @@ def for_phones(chart: Any) -> Any:
         title["text"] = [line.replace("\u00a0", " ") for line in textwrap.wrap(whole, LETTERS_OF_TITLE)]
         notes = [line for note in title.get("subtitle", ()) for line in textwrap.wrap(note, LETTERS_OF_NOTE)]
         title |= {"subtitle": notes} if notes else {}
+    _narrow(spec, 1.0)
+    return with_legend_below(alt.Chart.from_dict(spec, validate=False))
+
+
+def with_legend_below(chart: Any) -> Any:
+    """Return a chart with its legend below, so that it is as wide as others without one."""
+    spec = chart.to_dict(validate=False)
     legend = {**spec.get("config", {}).get("legend", {}), "orient": "bottom"}
     spec["config"] = {**spec.get("config", {}), "legend": legend}
-    _narrow(spec, 1.0)
     return alt.Chart.from_dict(spec, validate=False)
 
 

@@ -24,6 +24,7 @@ from frame_metrics.report.result_tables import (
     interval_cell,
     left_out_note,
 )
+from frame_metrics.report.short_names import LONGEST
 from frame_metrics.report.words import MACHINE
 from frame_metrics.verbs.compare.margins import OF_MARGIN
 
@@ -31,6 +32,7 @@ NOT_FOUND = 10**9  # the first place for relevant documents without a rank, afte
 OF_PAIRS = (
     f"Values differ a little from those of Results: here the {MACHINE} has the weight that is best for the difference."
 )
+ALL_COLUMNS = "All columns of this table"
 MDE = "mde: the smallest difference that so many would show in four of five tests."
 
 
@@ -75,27 +77,49 @@ def main_differences(content: Content, most: int) -> Table:
     frame = content.compared.differences
     if frame is None:
         return Table([], [], [])
-    system = [content.system] if content.system in frame.columns else []
-    pair = [name for name in (*system, "baseline") if frame[name].n_unique() > 1]
+    pair = [name for name in _sides(content, frame) if frame[name].n_unique() > 1]
     frame = content.of_compared(frame) if pair else frame
     some = frame[list(foremost(content.systems_of_rows(frame), content.places, most))]
-    by = corrections(frame)
-    only = [*(name for name in content.by if name in frame.columns), *(pair or ["metric"])]
-    only += ["difference", "p_adjusted", *_values(content)]
-    of = [content.first_compared] if pair else []
-    of += [plain_text(frame[name][0], LONGEST_CELL) for name in system if name not in pair]
-    what = "".join(f" of {one}" for one in of)
-    against = f" from {plain_text(frame['baseline'][0], LONGEST_CELL)}" if "baseline" not in pair else ""
-    called = CALLED if by else CALLED | {"p_adjusted": "p"}
-    made = table_of(
-        some, caption=f"Differences{what}{against}", only=only, alpha=ALPHA, longest=LONGEST_CELL, called=called
-    )
+    return _table_of_differences(content, frame, some, pair or ["metric"], _values(content))
+
+
+def _sides(content: Content, frame: pl.DataFrame) -> list[str]:
+    """Return the columns of a pair that a comparison has."""
+    return [name for name in (str(content.system), "baseline") if name in frame.columns]
+
+
+def _table_of_differences(
+    content: Content, frame: pl.DataFrame, some: pl.DataFrame, keys: Sequence[str], figures: Sequence[str]
+) -> Table:
+    """Return some rows of a comparison as a table, with the interval under each difference.
+
+    What is the same in all rows of ``frame``, and no column, is in the title or the head of a column. ``keys``: the
+    columns that say what is compared; ``figures``: those that stand after the p-value.
+    """
+    by = [name for name in content.by if name in frame.columns]
+    only = [*by, *keys, "difference", "p_adjusted", *figures]
+    same = {name: plain_text(frame[name][0], LONGEST_CELL) for name in ("metric", *_sides(content, frame))}
+    same = {name: text for name, text in same.items() if name not in keys and frame[name].n_unique() == 1}
+    heads = CALLED | ({} if corrections(frame) else {"p_adjusted": "p"}) | _heads(content, same)
+    of = "".join(f" of {text}" for name, text in same.items() if name != "baseline")
+    against = f" from {same['baseline']}" if "baseline" in same else ""
+    caption = f"Differences{of}{against}"
+    made = table_of(some, caption=caption, only=only, alpha=ALPHA, longest=LONGEST_CELL, called=heads)
     at = only.index("difference")
     rows = [
         [*cells[:at], replace(cells[at], subtext=difference_interval(row, content.ci)), *cells[at + 1 :]]
         for row, cells in zip(some.iter_rows(named=True), made.rows, strict=True)
     ]
     return replace(made, rows=rows, subtext=f"the {ci_level(content)} of the difference")
+
+
+def _heads(content: Content, same: Mapping[str, str]) -> dict[str, str]:
+    """Return the heads of columns of one side, by its name where that is short; counts of both arms say so."""
+    own, base = same.get(str(content.system), ""), same.get("baseline", "")
+    heads = {"value": own} if 0 < len(own) <= LONGEST else {}
+    heads |= {"baseline_value": base, "baseline_n": f"n of {base}"} if 0 < len(base) <= LONGEST else {}
+    heads |= {"n": f"n of {own}"} if content.arms and 0 < len(own) <= LONGEST else {}
+    return heads | ({"n_undefined": "undefined in both"} if content.arms else {})
 
 
 def _values(content: Content) -> list[str]:
@@ -105,39 +129,28 @@ def _values(content: Content) -> list[str]:
 
 def comparison_tables(content: Content, frame: pl.DataFrame) -> list[Block]:
     """Return the main columns of a comparison as a table, and a fold with all columns."""
-    by = corrections(frame)
     system = [content.system] if content.system in frame.columns else []
     first_rows = frame[list(foremost(content.systems_of_rows(frame), content.places, TABLE_ROWS))]
     # The main columns: keys and figures, and counts that are not all 0.
-    rare = ("n_unpaired", "n_undefined", "n_unanswered", "n_unjudged", "baseline_n_unjudged", "baseline_n")
+    rare = ("baseline_n", "n_unpaired", "n_undefined", "n_unanswered", "n_unjudged", "baseline_n_unjudged")
     counted: list[str] = [name for name in rare if name in frame.columns and frame[name].sum()]
     tests = frame["test"].drop_nulls().unique().sort().to_list()
     counted += ["test"] if len(tests) > 1 else []
     wins = [name for name in ("wins", "losses") if name in frame.columns and frame[name].count()]
-    pair = [name for name in (*system, "baseline") if name != "baseline" or frame[name].n_unique() > 1]
-    only = [*(name for name in content.by if name in frame.columns), "metric", *pair, "difference"]
     margin = [name for name in OF_MARGIN[:1] if name in frame.columns]
-    only += ["p_adjusted", *margin, *_values(content), *wins, "n", *counted]
-    called = CALLED if by else CALLED | {"p_adjusted": "p"}
-    against = f" to {plain_text(frame['baseline'][0], LONGEST_CELL)}" if "baseline" not in pair else ""
-    caption = f"Differences{against}{f' ({tests[0]} test)' if len(tests) == 1 else ''}"
-    # The table, with the interval under each difference.
-    made = table_of(first_rows, caption=caption, only=only, alpha=ALPHA, longest=LONGEST_CELL, called=called)
-    at = only.index("difference")
-    rows = [
-        [*cells[:at], replace(cells[at], subtext=difference_interval(row, content.ci)), *cells[at + 1 :]]
-        for row, cells in zip(first_rows.iter_rows(named=True), made.rows, strict=True)
-    ]
+    keys = [name for name in ("metric", *_sides(content, frame)) if frame[name].n_unique() > 1]
+    keys = keys or ([] if {*content.by} & {*frame.columns} else ["metric"])
+    made = _table_of_differences(content, frame, first_rows, keys, [*margin, *_values(content), *wins, "n", *counted])
+    caption = f"{made.caption}{f' ({tests[0]} test)' if len(tests) == 1 else ''}"
     notes = [*made.notes]
     if adjusted := content.compared.adjusted:
         how = "" if content.compared.adjusted_by_strata else " (CUPED)"
         notes.append(f"Means and differences are adjusted by {plain_text(adjusted)}{how}; Results are not.")
     notes += [left_out_note(len(frame), content if system else None)] if len(frame) > TABLE_ROWS else []
-    under = f"the {ci_level(content)} of the difference"
-    every = table_of(first_rows, caption="All columns", longest=LONGEST_CELL)
+    every = table_of(first_rows, caption=ALL_COLUMNS, longest=LONGEST_CELL)
     notes_of_all = [MDE, *([OF_PAIRS] if content.n_proxy else [])]
-    rest = Fold(Cell("All columns of this table"), [replace(every, notes=notes_of_all)])
-    return [replace(made, rows=rows, notes=notes, subtext=under), rest]
+    rest = Fold(Cell(ALL_COLUMNS), [replace(every, notes=notes_of_all)])
+    return [replace(made, caption=caption, notes=notes), rest]
 
 
 def rank_moves(content: Content) -> list[Block]:
@@ -176,8 +189,9 @@ def rank_by_rank(pair: Sequence[Ranked], name: str = "") -> Fold:
     text = ", ".join(plain_text(value, LONGEST_CELL) for value in pair[0].keys.values())
     values = " against ".join(number_text(one.value) for one in pair)
     numbers = [name == "rank" or name.endswith(": gain") for name in names]
-    table = Table(names, [[_rank_cell(rank), *rows[rank][0], *rows[rank][1]] for rank in sorted(rows)], numbers, text)
-    return Fold(Cell(f"{text}: {values}", subtext=f"{pair[0].value - pair[1].value:+.3f}"), [table], name)
+    title = f"{text}: {values}"
+    table = Table(names, [[_rank_cell(rank), *rows[rank][0], *rows[rank][1]] for rank in sorted(rows)], numbers, title)
+    return Fold(Cell(title, subtext=f"{pair[0].value - pair[1].value:+.3f}"), [table], name)
 
 
 def _rank_cell(rank: int) -> Cell:

@@ -10,11 +10,13 @@ import polars as pl
 
 from frame_metrics.backends.tables import Cell, Table
 from frame_metrics.report.blocks import Block, Fold, Group, Picture
-from frame_metrics.report.cells import BETTER, cell_of, number_text, plain_text, table_of
+from frame_metrics.report.cells import BETTER, cell_of, counted, number_text, plain_text, table_of
 from frame_metrics.report.comparison_tables import comparison_tables, rank_moves
 from frame_metrics.report.content import SYSTEMS, Content, Ranked
 from frame_metrics.report.of_breaks import lost_across
 from frame_metrics.report.result_tables import LONGEST_CELL, crossed_table, grouped_rows, wide_table
+
+USUAL = {"discount": None, "judged": True, "undefined": False}  # columns of results that say nothing but this
 
 
 def drawn_of(pictures: Mapping[str, Picture], *names: str) -> list[Block]:
@@ -55,6 +57,7 @@ def queries(content: Content, pictures: Mapping[str, Picture]) -> Iterator[Block
     if frame is not None and len(frame):
         caption = f"{content.first} over {content.unit}"
         yield crossed_table(content, frame, segment_and_system_columns(content, frame), "average", caption)
+    unlisted = dict[str, None]()
     groups = dict.fromkeys((one.system, one.kind) for one in extremes)
     opened = open_queries(content) if groups else None
     for system, kind in groups:
@@ -63,11 +66,27 @@ def queries(content: Content, pictures: Mapping[str, Picture]) -> Iterator[Block
         some = [one for one in extremes if (one.system, one.kind) == (system, kind)]
         of = f": {plain_text(system, LONGEST_CELL)}" if content.system else ""
         title = f"{kind.capitalize()} {content.unit} by {content.first}{of}"
+        if alike := alike_words(content, some):
+            unlisted.setdefault(alike)
+            continue
         explained = any(one.results is not None for one in some)
         yield Group(
             title, [explained_fold(one) for one in some] if explained else [table_of_rankings(content, some, title)]
         )
-    yield from _not_listed(content) if extremes else []
+    yield from [*unlisted, *(_not_listed(content) if extremes else [])]
+
+
+def alike_words(content: Content, some: Sequence[Ranked]) -> str:
+    """Return words for queries that have the same value as more than are shown, so that none is worse; else ""."""
+    values, (first, *others) = content.queries.values, some
+    if values is None or not others or any(one.value != first.value for one in others):
+        return ""
+    own = values if content.system is None else values.filter(pl.col(content.system).eq_missing(pl.lit(first.system)))
+    n = len(own.filter(pl.col("value") == first.value, ~pl.col("undefined")))
+    of = f" of {plain_text(first.system, LONGEST_CELL)}" if content.system else ""
+    unit, has = (content.unit, "have") if n > 1 else (counted(1, content.unit), "has")
+    same = f"{n:,} {unit}{of} {has} {content.first} {number_text(first.value)}, and none is listed."
+    return same if n > len(some) else ""
 
 
 def open_queries(content: Content) -> tuple[Any, str] | None:
@@ -81,9 +100,8 @@ def _not_listed(content: Content) -> Iterator[str]:
     values, undefined = content.queries.values, content.queries.undefined
     systems = values[content.system].n_unique() if values is not None and content.system else 0
     if undefined:
-        one, several = ("value of a query", "values of queries") if systems > 1 else ("query", "queries")
-        they_are = f"{one} is" if undefined == 1 else f"{several} are"
-        yield f"{undefined:,} {they_are} undefined and not listed."
+        what = "a click" if content.clicks else f"a value of {content.first}"
+        yield f"{counted(undefined, content.unit)} without {what} {'is' if undefined == 1 else 'are'} not listed."
     if systems > SYSTEMS:
         yield (
             f"Queries of {SYSTEMS} of {systems:,} systems, the best by {content.first} and the baseline among them; "
@@ -110,7 +128,8 @@ def explained_fold(one: Ranked, name: str = "") -> Fold:
     summary = Cell(text, subtext=number_text(one.value))
     if one.results is None:
         return Fold(summary, ["Its results cannot be taken apart by these metrics."], name)
-    table = table_of(one.results, caption=f"Results of {text}", longest=LONGEST_CELL)
+    frame = one.results.drop(name for name, usual in USUAL.items() if (one.results[name].eq_missing(usual)).all())
+    table = table_of(frame, caption=text, longest=LONGEST_CELL)
     notes = [f"contribution: to {one.explained}; without a rank: relevant, and not found."]
     notes += [f"{one.more:,} more {'is' if one.more == 1 else 'are'} not shown."] if one.more else []
     return Fold(summary, [replace(table, notes=notes)], name)

@@ -43,9 +43,11 @@ from frame_metrics.report.sentence_writer import fill_of
 from frame_metrics.report.summary import summary_of
 from frame_metrics.report.title import title_of
 from frame_metrics.report.units import with_units
+from frame_metrics.report.words import MACHINE, PEOPLE
 from frame_metrics.roles.columns import Columns
 
 BINS = 30  # of scores
+OF_SINGLE_QUERIES = ("differences", "queries", "curves")
 POINTS = 200  # of a curve of scores
 
 _Asked: TypeAlias = list[tuple[str, Metric]]
@@ -118,7 +120,16 @@ def gathered(
     # What only a report has, and no summary: single queries, decisions and curves.
     content = queries_added(content, work, queries, call)
     content = _of_decisions(content, work, call)
-    return replace(content, curves=_curves(content, work, call, depth), absent_sections=work.absent_sections)
+    return replace(content, curves=_curves(content, work, call, depth), absent_sections=_absent(content, work))
+
+
+def _absent(content: Content, work: Calls) -> list[dict[str, str]]:
+    """Return what could not be computed and why; of people and a machine in one row what needs single queries."""
+    if not content.n_proxy:
+        return work.absent_sections
+    reason = f"only means are known of {PEOPLE} and an {MACHINE} together: {PEOPLE} judged no other {content.unit}"
+    every = {"section": "single queries and curves", "reason": reason}
+    return [every, *(one for one in work.absent_sections if one["section"] not in OF_SINGLE_QUERIES)]
 
 
 def _with_comparisons(content: Content, work: Calls, plan: Any, call: Any, options: Mapping[str, Any]) -> Content:

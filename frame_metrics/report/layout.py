@@ -124,7 +124,7 @@ def _results(content: Content, pictures: Mapping[str, Picture]) -> Iterator[Bloc
     """Yield the averages of the metrics, of the best systems where there are many."""
     keys = [content.system] if content.system else []
     some = _foremost(content, content.results)
-    made = wide_table(content, some, keys, "The metrics") if keys else long_table(content)
+    made = wide_table(content, some, keys, "The metrics", content.results) if keys else long_table(content)
     first = "metrics" if keys else "segments"
     drawn = [*drawn_of(pictures, "over time" if "over time" in pictures else first)]
     folded = drawn if len(some) < len(content.results) and "leaderboard" in pictures else []  # it shows the best, too
@@ -310,7 +310,7 @@ def _findings(audit: pl.DataFrame, caption: str, *, severity: bool) -> Table:
             )
         cells["n"] = Cell(counted(row["n"], row["unit"]) if row["unit"] else "the whole frame", float(row["n"]))
         if row["share"] is not None:
-            cells["share"] = Cell(f"{row['share']:.1%}", row["share"])
+            cells["share"] = Cell(f"{100 * row['share']:.1f} %", row["share"])
         rows.append([cells[name] for name in names])
     return Table(names, rows, [name in ("n", "share") for name in names], caption)
 

@@ -29,11 +29,13 @@ SHARES = (
 MEASURES = ("n", "equal", "kappa", "weighted_kappa", "sensitivity", "specificity", "bias")
 CALLED = {
     "n": "documents",
-    "equal": "equal",
+    "equal": "same grade",
     "weighted_kappa": "weighted kappa",
     "sensitivity": "of the relevant found",
     "specificity": "of the others found",
 }
+
+MEANING = "kappa: agreement beyond chance, 1 at most; bias: its grades minus those of people, on average."
 
 
 def with_agreement(content: Content, work: Calls, call: Call | None) -> Content:
@@ -72,7 +74,8 @@ def _judgments(call: Call, who: str) -> pl.DataFrame:
 def agreement_table(agreement: pl.DataFrame) -> Table:
     """Return the table of the agreement of people and the machine."""
     frame = agreement.select(name for name in MEASURES if agreement[name].count())
-    return table_of(frame, caption=f"Agreement of the {MACHINE} with {PEOPLE}", called=CALLED)
+    made = table_of(frame, caption=f"Agreement of the {MACHINE} with {PEOPLE}", called=CALLED)
+    return replace(made, notes=[MEANING])
 
 
 def proxy_means(content: Content) -> Iterator[Table]:

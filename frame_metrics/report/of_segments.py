@@ -190,7 +190,7 @@ class SegmentSentences(SentenceWriter):
         roles = self.work.irm.roles
         weights = next((name for name in ("weight", "propensity") if roles.get(name) is not None), None)
         if content.weighted is not None or weights:
-            return f"{unit} have weights, and labels of {unit} that weigh unlike cannot be exchanged"
+            return f"{unit} have weights, and the test for it applies to {unit} of equal weight"
         if content.audit.filter(pl.col("check") == SEVERAL)["n"].sum():
             return f"some {unit} are in several segments, so that these are not independent"
         if self.best_row["average"] != "macro":

@@ -10,7 +10,7 @@ import polars as pl
 
 from frame_metrics import plot
 from frame_metrics.backends.times import ordered_distinct
-from frame_metrics.plot.charts import ALONE, CUT, for_phones, untitled
+from frame_metrics.plot.charts import ALONE, CUT, for_phones, untitled, with_legend_below
 from frame_metrics.report.blocks import Picture
 from frame_metrics.report.cells import plain_text
 from frame_metrics.report.chosen_rows import foremost
@@ -60,7 +60,8 @@ def _notes(title: Any) -> list[str]:
     """Return what the title of a chart says beside its name: how many queries there are, and notes."""
     n = re.search(r"\((n = .*)\)$", getattr(title, "text", ""))
     under = getattr(title, "subtitle", [])
-    return [*([n[1]] if n else []), *(under if isinstance(under, list) else [])]
+    notes = [*([n[1]] if n else []), *(under if isinstance(under, list) else [])]
+    return [re.sub(r"(?<=\d)(?=%)", " ", note) for note in notes]  # as in the text beside
 
 
 def _for_both(chart: Any, name: str) -> list[str]:
@@ -99,7 +100,7 @@ def _charts_of_metrics(frame: pl.DataFrame, ci: float | None) -> list[Any]:
 
 def _charts(content: Content) -> Iterator[tuple[str, str, Iterable[Any]]]:
     """Yield the place, the title and the charts of each picture that has data, and not too many series."""
-    level = f" with {100 * content.ci:g}% intervals" if content.ci else ""
+    level = f" with {100 * content.ci:g} % intervals" if content.ci else ""
     if content.segments is not None and (time := time_of_lines(content)):
         periods, of = _foremost_systems(content, content.of_segments)
         lines = [name for name in content.by if name != time]
@@ -137,7 +138,7 @@ def _charts(content: Content) -> Iterator[tuple[str, str, Iterable[Any]]]:
         # Over all segments, as the table beside it.
         values, of = _foremost_systems(content, content.queries.values.drop(content.by))
         if _is_drawable(values, content.system_and_segments):
-            yield "queries", f"{content.first} over queries{of}", [plot.queries(values, query=[*content.query])]
+            yield "queries", f"{content.first} over {content.unit}{of}", [plot.queries(values, query=[*content.query])]
 
 
 def _segments(content: Content, level: str) -> Iterator[tuple[str, str, Iterable[Any]]]:
@@ -178,7 +179,8 @@ def _of_scores(content: Content, curves: Mapping[str, pl.DataFrame]) -> Iterator
     """Yield the curves of scores, and their distribution with the chosen threshold."""
     for kind, curve in curves.items():
         if kind == "distribution":
-            yield plot.scores(curve, threshold=content.decisions.chosen, positive=content.decisions.positive)
+            scores = plot.scores(curve, threshold=content.decisions.chosen, positive=content.decisions.positive)
+            yield with_legend_below(scores)
         else:
             values = content.results.filter(pl.col("metric") == AREAS.get(kind, ""))
             options = {"values": values} if len(values) else {}

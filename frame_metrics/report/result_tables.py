@@ -10,7 +10,18 @@ import polars as pl
 
 from frame_metrics.backends.tables import NOTHING, Cell, Table
 from frame_metrics.backends.times import ordered_distinct
-from frame_metrics.report.cells import ALPHA, BEST, best_cells, cell_of, counted, number_text, plain_text, table_of
+from frame_metrics.measuring.same_classes import is_mean_of_classes
+from frame_metrics.report.cells import (
+    ALPHA,
+    BEST,
+    NAMING,
+    best_cells,
+    cell_of,
+    counted,
+    number_text,
+    plain_text,
+    table_of,
+)
 from frame_metrics.report.chosen_rows import foremost
 from frame_metrics.report.content import Content
 from frame_metrics.report.words import MACHINE, PEOPLE, claimed_at_least, metric_words
@@ -77,7 +88,10 @@ def metrics_note(content: Content) -> list[str]:
     positive = None if content.query else content.decisions.positive
     found = {name: metric_words(metric, clicks=content.clicks, positive=positive) for name, metric in content.asked}
     words = "; ".join(f"{name}: {text}" for name, text in found.items() if text)
-    return [f"{words}."] if words else []
+    means = any(is_mean_of_classes(metric, binary=False) for _, metric in content.asked)
+    macro = "Each class is the positive one in turn, and macro is the mean over classes."
+    of_classes = [macro] if means and content.decisions.classes is not None else []
+    return [*([f"{words}."] if words else []), *of_classes]
 
 
 def _averaged(metric: str, average: str | None, results: pl.DataFrame) -> str:
@@ -111,9 +125,14 @@ def _helped(content: Content) -> str:
     return f" judged by {PEOPLE}, helped by an {MACHINE} on {content.n_proxy:,} more" if content.n_proxy else ""
 
 
-def wide_table(content: Content, results: pl.DataFrame, keys: Sequence[str], title: str) -> Table:
-    """Return a table with a column for each metric and a row for each key; the best systems are bold."""
-    best = best_cells(results, content.system) if content.system else set()
+def wide_table(
+    content: Content, results: pl.DataFrame, keys: Sequence[str], title: str, every: pl.DataFrame | None = None
+) -> Table:
+    """Return a table with a column for each metric and a row for each key; the best systems are bold.
+
+    ``every``: the results of all systems, where ``results`` has some of them.
+    """
+    best = _best_of(content, results, results if every is None else every)
     several = has_several_averages(results)
     labels = [*keys, *(["average"] if several else [])]
     cells = [
@@ -134,6 +153,16 @@ def wide_table(content: Content, results: pl.DataFrame, keys: Sequence[str], tit
     return replace(
         table, names=names, notes=[*notes, *table.notes], subtext=f"the {ci_level(content)}" if content.ci else ""
     )
+
+
+def _best_of(content: Content, results: pl.DataFrame, every: pl.DataFrame) -> set[tuple[int, str]]:
+    """Return row and column of the values of some systems that are the best of all."""
+    if content.system is None:
+        return set()
+    names = [name for name in results.columns if name in (*content.system_and_segments, *NAMING)]
+    found, keys = best_cells(every, content.system), every.select(names).rows()
+    best = {repr(key) for at, key in enumerate(keys) if (at, "value") in found}
+    return {(at, "value") for at, key in enumerate(results.select(names).rows()) if repr(key) in best}
 
 
 def has_several_averages(results: pl.DataFrame) -> bool:
@@ -222,6 +251,6 @@ def left_out_note(n: int, of_systems: Content | None = None) -> str:
     if of_systems is None:
         return f"The first {TABLE_ROWS:,} of {n:,} rows; {ALL_ROWS}"
     system = plain_text(of_systems.system)
-    against = "" if of_systems.compared.differences is None else " and of the baseline"
+    against = " and of the baseline" if of_systems.has_baseline else ""
     best = f"those of the best {system} by {of_systems.first}{against} among them"
     return f"{TABLE_ROWS:,} of {n:,} rows, {best}; {ALL_ROWS}"

@@ -44,13 +44,16 @@ def _judged_by(content: Content) -> str:
 
 
 def _systems(content: Content) -> str:
-    return "" if content.arms or content.n_systems < 2 else f"{content.n_systems:,} systems"
+    """Return how many systems there are; "" for arms, and for systems that are times."""
+    if content.arms or content.n_systems < 2 or _between(content.results[str(content.system)].unique().drop_nulls()):
+        return ""
+    return f"{content.n_systems:,} systems"
 
 
 def _times(content: Content) -> list[str]:
-    """Return the first and the last time of each column of segments, or of arms, that holds times."""
+    """Return the first and the last time of each column of segments, of arms or of systems, that holds times."""
     frame = content.results if content.segments is None else content.segments
-    names = [*content.by, *([content.system] if content.arms and content.system else [])]
+    names = [*content.by, *([content.system] if content.system else [])]
     return [text for name in names if name in frame.columns if (text := _between(frame[name].unique().drop_nulls()))]
 
 
@@ -66,6 +69,8 @@ def _between(values: pl.Series) -> str:
 def _in_words(time: Time, text: str) -> str:
     """Return a day as "1 June 2026"; another time as it is written."""
     unit, number = time
+    if "w" in text.lower():  # a week, which is no single day
+        return plain_text(text)
     day = date.fromordinal(int(number)) if unit == "day" and number % 1 == 0 else None
     return plain_text(text) if day is None or len(text) > len("2026-01-05") else f"{day.day} {day:%B %Y}"
 

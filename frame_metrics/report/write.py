@@ -11,6 +11,7 @@ import os
 import re
 from collections.abc import Callable, Mapping, Sequence
 from contextvars import ContextVar
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -229,11 +230,16 @@ def _block(block: Block) -> str:
     if isinstance(block, Code):
         fence = "`" * (1 + max(map(len, re.findall("`+", block.code)), default=0))
         return f"{markdown_text(block.text)} {fence}{block.code}{fence}"
-    inner = "\n\n".join(map(_block, block.blocks))
     if isinstance(block, Group):
-        return f"### {markdown_text(block.title)}\n\n{inner}"
+        return "\n\n".join([f"### {markdown_text(block.title)}", *map(_block, block.blocks)])
+    inner = "\n\n".join(_block(_unnamed(one, block.summary.text)) for one in block.blocks)
     summary = html.escape(f"{block.summary.subtext} {block.summary.text}".strip())
     return f"<details><summary>{summary}</summary>\n\n{inner}\n\n</details>"
+
+
+def _unnamed(block: Block, name: str) -> Block:
+    """Return a table without its caption, if that is the name of the fold that it stands in."""
+    return replace(block, caption="") if isinstance(block, Table) and block.caption == name else block
 
 
 def as_json(content: Content) -> str:

@@ -152,9 +152,9 @@ def test_queries_without_a_value_are_counted_and_not_listed() -> None:
         irm = log.irm(undefined=undefined)  # type: ignore[arg-type]
         found = data(irm, metrics=["rr"], queries=9)["queries"]
         assert [one["keys"]["query"] for one in found] == ["bad", "good"]
-        assert "2 queries are undefined and not listed." in irm.report(metrics=["rr"], format="md")
+        assert "2 queries without a value of rr are not listed." in irm.report(metrics=["rr"], format="md")
     two = pl.concat([log.with_columns(run=pl.lit(name)) for name in "ab"]).irm(system="run")
-    assert "4 values of queries are undefined and not listed." in two.report(metrics=["rr"], format="md")
+    assert "4 queries without a value of rr are not listed." in two.report(metrics=["rr"], format="md")
     assert "not listed" not in log.filter(pl.col("query").is_in(["good", "bad"])).irm.report(format="md")
 
 
@@ -312,7 +312,7 @@ def test_a_threshold_of_minus_0_is_0() -> None:
 def test_the_level_of_intervals_is_not_rounded() -> None:
     """One of 99.5 % is no 100 %."""
     text = searched().report(metrics="rr", ci=0.995, queries=0)
-    assert "Metrics with 99.5% intervals" in text
+    assert "Metrics with 99.5 % intervals" in text
     assert "Small: the 99.5 % interval." in text
 
 
@@ -461,7 +461,7 @@ def test_titles_of_pictures_fit_a_phone() -> None:
     text = irm.report(metrics=names, format="html")
     assert "differences to 0" not in text
     assert (
-        '<figcaption>Differences from 0</figcaption>\n<p class="notes">n = 20 in each; bars: 95% intervals</p>' in text
+        '<figcaption>Differences from 0</figcaption>\n<p class="notes">n = 20 in each; bars: 95 % intervals</p>' in text
     )
 
 
@@ -790,10 +790,10 @@ def test_a_comparison_has_few_columns_and_opens_the_rest() -> None:
     text = many().irm(system="run", doc=None).report(metrics=["rr"], baseline="s200", queries=0, format="md")
     few, part = (text.partition(f"## {name}")[2].partition("\n## ")[0] for name in ("Comparison", "All differences"))
     assert "**Differences of rr from s200**" in few
-    assert "| run | difference | p, corrected | value | value of the baseline |" in few
+    assert "| run | difference | p, corrected | value | s200 |" in few
     table, _, rest = part.removeprefix("\n\n<details>").partition("<details>")
-    assert "Differences to s200 (mcnemar_mid_p test)" in table
-    assert "| metric | run | difference | p, corrected | value | value of the baseline | wins | losses | n |" in table
+    assert "Differences of rr from s200 (mcnemar_mid_p test)" in table
+    assert "| run | difference | p, corrected | value | s200 | wins | losses | n |" in table
     assert "<summary>All columns of this table</summary>" in rest
     assert "mde: the smallest difference" in rest.partition("</details>")[0]
 
