@@ -66,7 +66,7 @@ def queries(content: Content, pictures: Mapping[str, Picture]) -> Iterator[Block
         some = [one for one in extremes if (one.system, one.kind) == (system, kind)]
         of = f": {plain_text(system, LONGEST_CELL)}" if content.system else ""
         title = f"{kind.capitalize()} {content.unit} by {content.first}{of}"
-        if alike := alike_words(content, some):
+        if alike := _note_of_equal_values(content, some):
             unlisted.setdefault(alike)
             continue
         explained = any(one.results is not None for one in some)
@@ -76,7 +76,7 @@ def queries(content: Content, pictures: Mapping[str, Picture]) -> Iterator[Block
     yield from [*unlisted, *(_not_listed(content) if extremes else [])]
 
 
-def alike_words(content: Content, some: Sequence[Ranked]) -> str:
+def _note_of_equal_values(content: Content, some: Sequence[Ranked]) -> str:
     """Return words for queries that have the same value as more than are shown, so that none is worse; else ""."""
     values, (first, *others) = content.queries.values, some
     if values is None or not others or any(one.value != first.value for one in others):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from frame_metrics.backends.tables import Cell, Table, in_html
 from frame_metrics.report.chosen_rows import best_and_near
-from frame_metrics.report.layout import _short
+from frame_metrics.report.short_names import short_table
 
 
 def test_the_best_and_the_neighbours_of_the_baseline_are_open() -> None:
@@ -26,9 +26,9 @@ def test_long_names_are_cut_in_the_middle_unless_they_are_then_alike() -> None:
         return Table(["run", "ap", "rr"], rows, [False, True, True])
 
     name = "run 001 of a search with a long name"
-    ((first, ap, rr),) = _short(table(name)).rows
+    ((first, ap, rr),) = short_table(table(name)).rows
     assert (first.text, first.whole) == ("run 001 of a…a long name", name)
     assert (ap.subtext, rr.subtext) == ("0.4 to 0.6", "")
-    assert f'title="{name}"' in in_html(_short(table(name)))
+    assert f'title="{name}"' in in_html(short_table(table(name)))
     alike = table("a" * 12 + "1" * 9 + "b" * 12, "a" * 12 + "2" * 9 + "b" * 12)
-    assert _short(alike).rows == alike.rows
+    assert short_table(alike).rows == alike.rows
