@@ -147,6 +147,8 @@ class CommandLine:
             for name in Roles.__annotations__
             if name in self.set_options and name not in judged
         }
+        if self.name == "convert":  # whose runs are in the order of scores
+            return roles | {"rank": None}
         return roles | ({OF_FILES[self.name]: FILE} if self.compares_files else {})
 
     @property

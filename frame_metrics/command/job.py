@@ -134,7 +134,7 @@ class Job:
             return frames.log, roles
         if form == "run" and not self.call.no_rank:
             columns, run = frames.irm._plan.columns, self.call.set_options.get("run_name") or "run"
-            refuse_places(frames.log, columns.query and [*columns.query, run], {*columns.needed} - {columns.rank})
+            refuse_places(frames.log, columns.query and [*columns.query, run], columns.needed)
         rows, query = rows_of_trec(frames.log, each(given.get("query", "query")), roles["doc"])
         return rows, roles | {"query": query}
 

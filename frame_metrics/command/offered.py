@@ -68,7 +68,9 @@ def with_lines(error: FrameMetricsError, arguments: Sequence[str], error_of: Err
     ways = {found: note for found, _, note in reversed(tried) if found}
     told = [NO_WAY_ON.sub("", one) if ways else one for one in told]
     # What one of several commands runs into is said if it is the way, or if there is none.
-    told += dict.fromkeys(one for found, more, _ in tried if found or not ways for one in more if one not in told)
+    direct = {found for found, more, _ in tried if not more}
+    told_of = [more for found, more, _ in tried if (found and found not in direct) or not ways]
+    told += dict.fromkeys(one for more in told_of for one in more if one not in told)
     ways = dict.fromkeys(_to_judge(arguments), "") | ways
     known = arguments[:1] and arguments[0] in COMMANDS
     values = values_of(known_flags(arguments[0], arguments[1:])[1] if known else arguments)
@@ -76,6 +78,9 @@ def with_lines(error: FrameMetricsError, arguments: Sequence[str], error_of: Err
         ways = {rows: note for one, note in ways.items() if (rows := _of_rows(one, values))}
     ways.pop(shlex.join([PROGRAM, *arguments]), None)
     first, then = ("first", "then") if arguments[:1] == ["convert"] else ("either", "or")
+    if len(ways) > 1 and len({*ways.values()}) == 1:  # one note above all of them
+        told += filter(None, {*ways.values()})
+        ways = dict.fromkeys(ways, "")
     for number, one in enumerate(reversed(ways)):
         note = f"{(then if number else first) * (len(ways) > 1)} {ways[one]}".strip()
         told += [*[f"{note.removesuffix(':')}:"] * bool(note), one]

@@ -298,5 +298,6 @@ def _audit(frames: Frames) -> Checked:
         result = frames.collected(frames.against().audit(**options))
     result = column_with_flags(result, options_of(frames.call.name))
     if fail_on is None and "error" in result["severity"]:
-        say("a finding is an error, and the exit code is 0: pass --fail-on error to fail")
+        first = result.filter(severity="error")["message"][0]
+        say(f"a finding is an error, and the exit code is 0: pass --fail-on error to fail\n{first}")
     return result, [] if fail_on is None else list(grave(result, fail_on))

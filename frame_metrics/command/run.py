@@ -66,7 +66,9 @@ class _Parser(argparse.ArgumentParser):
         of_trec = self.prog == f"{PROGRAM} convert" and message.startswith("argument --to: invalid choice")
         if of_trec and (told := in_trec(self.arguments)):
             raise BadValueError(told)
-        raise BadValueError(self._unknown(flags) if flags else f"{message}; {self.prog} --help has the options")
+        error = BadValueError()
+        error.args = (self._unknown(flags) if flags else f"{message}; {self.prog} --help has the options",)
+        raise error
 
     def _unknown(self, flags: Sequence[str]) -> str:
         """Return the message about unknown flags, with the nearest flag, or the commands that have the flag."""
@@ -265,7 +267,9 @@ def _no_command(arguments: Sequence[str]) -> int:
     """Handle arguments that do not begin with a command, and return the exit code."""
     parser = front(_Parser)
     if arguments and not arguments[0].startswith("-"):
-        raise BadValueError(unknown_command(arguments))
+        error = BadValueError()
+        error.args = (unknown_command(arguments),)  # which has whole commands, and may be longer than a message
+        raise error
     given = parser.parse_args(arguments)
     if given.completion:
         return printed(_completion(given.completion))

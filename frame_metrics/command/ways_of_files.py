@@ -7,7 +7,7 @@ import re
 import polars as pl
 
 from frame_metrics.command import reading
-from frame_metrics.command.call import FILE, OF_PAGES
+from frame_metrics.command.call import FILE, OF_FILES, OF_PAGES
 from frame_metrics.command.columns_there import likeness
 from frame_metrics.command.frames import Frames
 from frame_metrics.errors import FrameMetricsError, quote
@@ -30,23 +30,27 @@ def of_files(frames: Frames, error: FrameMetricsError) -> FrameMetricsError:
         return _of_segments(frames, error)
     if same and call.name == "change" and same[1] != FILE:
         return _of_units(frames, error)
-    if not (other or same) or not (call.compares_files or frames.joins_logs):
+    of_files_alone = call.compares_files or (call.name in OF_FILES and call.file_column)
+    if not (other or same) or not (of_files_alone or frames.joins_logs):
         return error
     if same:
         return type(error)(OF_ONE_FRAME.sub("", message)).offering({"change": ["compare"]})
     kind, alike = type(error), _of_ids(frames)
+    gone: dict[str, list[str]] = {"system=": []} if call.roles.get("system") == FILE else {}
     problem = f"{other[0] if other else message}{alike}"
     if alike.endswith("--by"):
         return kind(problem).offering({"by=": [], "every=": []})
     if call.name == "leaderboard":
         way = kind(f"{problem}; pass --arm file to measure each over its own queries")
-        return way.offering({call.name: ["evaluate"]}, arm=FILE)
+        return way.offering({call.name: ["evaluate"]} | gone, arm=FILE)
     if call.name in OF_PAGES and frames.before is not None and not call.has_gates:
         names = [*frames.before.input.names, *call.arguments[0]]
         first = reading.file_names(names)[0]
         way = kind(f"{problem}; logs of other rows are two inputs: pass --arm file --baseline {first}")
         return way.offering({f"{frames.before.flag}=": []}, input=names[:1], arm=FILE, baseline=first)
-    return kind(f"{problem}; change compares logs of other queries or rows").offering({call.name: ["change"]})
+    return kind(f"{problem}; change compares logs of other queries or rows").offering(
+        {call.name: ["change"], "system=": []}
+    )
 
 
 def _of_segments(frames: Frames, error: FrameMetricsError) -> FrameMetricsError:

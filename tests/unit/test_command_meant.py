@@ -10,6 +10,8 @@ import pytest
 from helpers import called
 
 RATERS = ["--label", "human_rel", "--predicted", "llm_rel"]
+SHORT = ["--metric", "ndcg@2", "-q", "q", "-r", "rel", "-p", "pos", "--by", "lang"]
+GRADED = ["--rank", "pos", "--label", "rel"]
 Captured = pytest.CaptureFixture[str]
 
 
@@ -95,3 +97,25 @@ def test_lists_are_never_made_one_by_an_offered_line(capsys: Captured) -> None:
     assert (code, len(said)) == (2, 1)
     assert "name the column of single searches with --query; --no-rank says that they are one list" in said[0]
     assert called(capsys, *asked, "--no-rank")[0] == 0
+
+
+def test_one_note_stands_above_several_lines(capsys: Captured) -> None:
+    """A long error is not cut within the commands that it holds."""
+    pl.read_csv("log.csv").filter(pl.col("event_dt") < "2026-11-09").write_csv("before.csv")
+    pl.read_csv("log.csv").filter(pl.col("event_dt") > "2026-11-09").write_csv("after.csv")
+    code, _, said = called(capsys, "diff", "before.csv", "after.csv", *SHORT)
+    notes, lines = (
+        [one for one in said if part in one]
+        for part in ("in the place of -p pos", "| frame-metrics compare before.csv")
+    )
+    assert (code, len(notes), len(lines), any("..." in one for one in said)) == (2, 1, 2, False)
+    for line in lines:
+        assert called(capsys, *shlex.split(line)[2:])[0] == 0
+
+
+def test_an_error_of_the_audit_is_said(capsys: Captured) -> None:
+    """With the way out, beside the table whose exit code is 0."""
+    code, _, (told, first) = called(capsys, "audit", "log.csv", "--query", "q", "--query", "event_dt", *GRADED)
+    assert (code, "the exit code is 0: pass --fail-on error to fail" in told) == (0, True)
+    assert "rows are neither 0 nor 1" in first
+    assert "--grade rel if these are grades" in first

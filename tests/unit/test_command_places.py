@@ -56,26 +56,17 @@ def test_other_numbers_are_no_places(values: list[int], capsys: Captured) -> Non
 
 def test_a_run_has_one_list_for_each_search(capsys: Captured) -> None:
     """Searches of several days are refused as in other commands, and the line writes them apart."""
-    asked = [
-        "convert",
-        "log.csv",
-        "-o",
-        "my.run",
-        "--query",
-        "term",
-        "--doc",
-        "sku",
-        "--score",
-        "bm25",
-        "--run-name",
-        "my",
-    ]
+    asked = ["convert", "log.csv", "-o", "my.run", *COLUMNS, "--run-name", "my"]
     code, _, (told, line) = called(capsys, *asked)
     assert (code, "'slot': 6 of 6 queries have their first place several times" in told) == (2, True)
     code, _, said = called(capsys, *shlex.split(line)[2:])
     assert (code, said) == (0, [f"frame-metrics: 'term_search_date' {SPACES}"])
     assert Path("my.run").read_text().startswith("term_0_2026-06-01 Q0 d11 1 -1.0 my\n")
     assert called(capsys, *asked, "--no-rank")[0] == 0
+    one = pl.read_csv("log.csv").filter(pl.col("search_date") == "2026-06-01").rename({"slot": "rank", "bm25": "score"})
+    one.write_csv("one.csv")
+    asked = ["convert", "one.csv", "-o", "one.run", *COLUMNS[:4], "--run-name", "my"]
+    assert called(capsys, *asked)[0] == 0
     assert len({row.split()[0] for row in Path("my.run").read_text().splitlines()}) == 6
     code, _, (told, *_) = called(capsys, *asked, "--rank", "slot")
     assert (code, "convert reads no ranks; leave out --rank" in told) == (2, True)
@@ -85,7 +76,6 @@ def test_columns_of_queries_that_would_be_one_are_refused(capsys: Captured) -> N
     """Two values joined by _ may be those of another query."""
     rows = {"a": ["x_y", "x"], "b": ["z", "y_z"], "doc": ["d", "e"], "score": [1.0, 2.0]}
     pl.DataFrame(rows).write_csv("odd.csv")
-    code, _, (told,) = called(
-        capsys, *["convert", "odd.csv", "-o", "my.run", "--query", "a", "--query", "b", "--run-name", "my"]
-    )
+    asked = ["convert", "odd.csv", "-o", "my.run", "--query", "a", "--query", "b", "--run-name", "my"]
+    code, _, (told,) = called(capsys, *asked)
     assert (code, "two queries would be one, with _ between the columns" in told) == (2, True)
