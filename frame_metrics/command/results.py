@@ -180,7 +180,8 @@ def _change(frames: Frames) -> Checked:
         raise BadValueError(
             "--by: a gate on each segment reads the log of before, and not numbers that were saved of it; pass --no-by"
         ).offering({"by=": []})
-    options = ({"over": "all"} if by else {}) | options
+    several = by or "system" in frames.call.roles
+    options = ({"over": "all"} if several else {}) | options
     parts = [_at_level(frames, partial(_of_periods, frames), options)]
     if by:
         total = _at_level(frames, partial(_of_periods, frames, by=None), options)

@@ -39,7 +39,7 @@ from frame_metrics.command.guesses import call_of_metric, meant, unknown_command
 from frame_metrics.command.job import Job
 from frame_metrics.command.named_metrics import is_metric
 from frame_metrics.command.offered import NO_WAY, with_lines
-from frame_metrics.command.other_names import TRIED
+from frame_metrics.command.other_names import GATE, TRIED
 from frame_metrics.command.our_flags import known_flags, values_of
 from frame_metrics.command.rates import print_size_of_rates, rates_in
 from frame_metrics.command.texts import on_github, quoted, say, with_flags, with_words
@@ -85,6 +85,10 @@ class _Parser(argparse.ArgumentParser):
             meant_flags |= {flag: f"--{near}"} if near and way == hint else {}
             lines.append(f"{f'{command}: ' * bool(command)}there is no option {flag}; {way}")
         whole = line(command, _replaced(self.arguments, meant_flags)) if command in COMMANDS else ""
+        if {*GATE} & {*self.arguments}:  # a gate without what is asked would be another one
+            typed = {one.partition("=")[0][2:].replace("-", "_") for one in self.arguments if one[:2] == "--"}
+            others = [one for one in COMMANDS if one != command and typed <= {*options_of(one)}]
+            whole = line(others[0], self.arguments) if others else whole
         return "\n".join([*lines, *filter(None, [whole])])
 
     def _way(self, command: str, flag: str) -> str:

@@ -84,6 +84,17 @@ def test_a_gate_on_each_class(capsys: Captured) -> None:
     assert (code, any("(class a)" in one for one in said)) == (1, True)
 
 
+def test_a_gate_keeps_what_is_asked_of_it(capsys: Captured) -> None:
+    """Systems are corrected together, and an option of another command leads to that command."""
+    asked = ["change", "new.csv", "rr", "--system", "side", "--fail-if-worse-than", "old.csv", "--alpha", "1e-6"]
+    assert read(called(capsys, *asked)[1])["n_tests"].to_list() == [2, 2]
+    gate = ["--per-class", "--fail-if-worse-than", "old_tickets.csv"]
+    code, _, (told, *_, line) = called(capsys, "evaluate", "new_tickets.csv", "recall", *DECIDED, *gate)
+    assert (code, "there is no option --per-class; it is an option of compare" in told) == (2, True)
+    assert line == f"  | frame-metrics {' '.join(['change', 'new_tickets.csv', 'recall', *DECIDED, *gate])}"
+    assert called(capsys, *shlex.split(line)[2:])[0] == 1
+
+
 @pytest.mark.parametrize(
     ("call", "told", "line"),
     [
