@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 import polars as pl
 
+from frame_metrics.command.call import FILE
 from frame_metrics.errors import FrameMetricsError
 from frame_metrics.metrics.names import read_text
 from frame_metrics.roles.columns import ROLES, Columns
@@ -16,13 +17,25 @@ FIRST_ROWS = 100_000  # rows that are looked at
 
 
 def note_on_systems(log: pl.LazyFrame, columns: Columns, metrics: Sequence[str]) -> str:
-    """Return a note if each system is measured by the documents in its own rows, as none are named; "" if not."""
-    if not columns.systems_have_rows or columns.doc or columns.n_relevant or columns.relevant:
+    """Return a note if each system is measured by its own rows, or each file by those of all too; "" if not."""
+    if not columns.systems_have_rows or columns.n_relevant or columns.relevant:
         return ""
     concerned = ", ".join(filter(_counts_unfound, metrics))
+    if columns.doc:
+        if not concerned or columns.system != FILE or not _differ(log, [*columns.by, *columns.query, columns.doc]):
+            return ""
+        what = f"{concerned}: documents that are judged in one file count in all"
+        return f"{what}, so that values may be below those of a file alone"
     likely = shlex.quote(next(iter(ROLES["doc"].among(log.collect_schema().names())), "COLUMN"))
     what = f"{concerned}: each system is measured by the relevant documents in its own rows, as none are named"
     return f"{what}; pass --doc {likely} to measure all by the same documents" if concerned else ""
+
+
+def _differ(log: pl.LazyFrame, keys: Sequence[str]) -> bool:
+    """Return True if some document of a query is not in all files."""
+    n_files = log.select(pl.col(FILE).n_unique()).collect().item()
+    files = log.group_by(keys).agg(n=pl.col(FILE).n_unique())
+    return not files.filter(pl.col("n") < n_files).head(1).collect().is_empty()
 
 
 def note_on_judgments(log: pl.LazyFrame, columns: Columns, metrics: Sequence[str]) -> str:

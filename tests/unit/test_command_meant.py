@@ -119,3 +119,17 @@ def test_an_error_of_the_audit_is_said(capsys: Captured) -> None:
     assert (code, "the exit code is 0: pass --fail-on error to fail" in told) == (0, True)
     assert "rows are neither 0 nor 1" in first
     assert "--grade rel if these are grades" in first
+
+
+def test_judgments_of_two_files_are_said_to_count_in_both(capsys: Captured) -> None:
+    """Where a relevant document of one file is not in the other, for metrics that count what was not found."""
+    log = pl.read_csv("log.csv").rename({"q": "query", "rel": "grade", "item": "doc"}).unique(["query", "pos"])
+    log.write_csv("one.csv")
+    log.with_columns(model_score=-pl.col("model_score")).write_csv("two.csv")
+    asked = ["compare", "one.csv", "two.csv", "ndcg@2", "--score", "model_score"]
+    assert called(capsys, *asked)[::2] == (0, [])
+    log.with_columns(doc=pl.format("{}x", "doc")).write_csv("two.csv")
+    code, _, (told,) = called(capsys, *asked)
+    what = "documents that are judged in one file count in all, so that values may be below those of a file alone"
+    assert (code, told) == (0, f"frame-metrics: ndcg@2: {what}")
+    assert called(capsys, *asked[:3], "precision@2", *asked[4:])[::2] == (0, [])
