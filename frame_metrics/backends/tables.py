@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 NOTHING = "\u2013"  # a dash in place of a missing value
+MOST_LETTERS_OF_A_DATE = len("2026-11-30")
 MOST_LETTERS_UNBROKEN = 40  # letters of a text that may take several lines
 # What Markdown reads as more than a letter; within a word an underscore is one.
 MARKDOWN = re.compile(r"[\\`*\[\]|~$]|(?<![^\W_])_|_(?![^\W_])")
@@ -140,12 +141,17 @@ def in_html(table: Table, name: str = "") -> str:
     return f"<table>{caption}<thead><tr>{''.join(heads)}</tr></thead><tbody>{body}</tbody></table>"
 
 
+def _on_one_line(cell: Cell) -> bool:
+    """Return True if a text is cut, or so short that it does not end a line at its hyphen, as "2026-W47"."""
+    return bool(cell.whole) or ("-" in cell.text and " " not in cell.text and len(cell.text) <= MOST_LETTERS_OF_A_DATE)
+
+
 def _html_cell(cell: Cell, number: bool, *, first: bool) -> str:
     """Return a cell; the first one of a row, unless it is a number, is the head of this row."""
     from html import escape
 
     tag, opened = ("th", 'th scope="row"') if first and not number else ("td", "td")
-    long = ' class="long"' if len(cell.text) > MOST_LETTERS_UNBROKEN else ' class="cut"' if cell.whole else ""
+    long = ' class="long"' if len(cell.text) > MOST_LETTERS_UNBROKEN else ' class="cut"' if _on_one_line(cell) else ""
     side = ' class="number"' if number else f' dir="auto"{long}'
     key = "" if cell.value is None else f' data-value="{cell.value}"'
     text = escape(cell.text)

@@ -15,6 +15,7 @@ from frame_metrics.report.difference_sentences import Difference, the_greatest
 from frame_metrics.report.result_tables import CALLED, LONGEST_CELL, ci_level, difference_interval
 from frame_metrics.report.sentence_writer import SentenceWriter
 from frame_metrics.report.sentences import WHERE, Sentence
+from frame_metrics.report.short_names import LONGEST
 from frame_metrics.report.words import LONGEST_NAME
 
 OF_CLASS = "recall"  # what is compared in each class: the share of its rows that are found
@@ -54,6 +55,8 @@ def table_of_classes(content: Content) -> Table | None:
     rows = {name: called for name, called in ROWS.items() if name in frame.columns}
     only = ["class", *([] if one else [content.system]), *rows, "value", "baseline_value", "difference", "p_adjusted"]
     called = CALLED | rows | ({"value": sides[0]} if one else {}) | {"baseline_value": sides[1]}
+    if one and "baseline_support" in rows and max(map(len, sides)) <= LONGEST:
+        called |= {name: f"rows in {side}" for name, side in zip(rows, sides, strict=True)}
     called |= {} if corrections(frame) else {"p_adjusted": "p"}
     against = f"{sides[0]} against {sides[1]}" if one else f"each {plain_text(content.system)} against {sides[1]}"
     caption = f"{OF_CLASS.capitalize()} of each class: {against}"

@@ -28,7 +28,7 @@ class Pairs:
         return (part[self.system][0] if self.system in part.columns else None), part["baseline"][0]
 
     def moved(self) -> list[pl.DataFrame]:
-        """Return the queries on which the systems of each pair differ most, the greatest difference first.
+        """Return the queries on which the systems of each pair differ most, up or down, the greatest difference first.
 
         Of the first pair there are more of those that lost.
         """
@@ -38,7 +38,8 @@ class Pairs:
         found = []
         for at, pair in enumerate(pairs):
             top, low = lost if at == 0 else (MOST_MOVED, MOST_MOVED)
-            found.append(pair if len(pair) <= top + low else pl.concat([pair.head(top), pair.tail(low)]))
+            up, down = pair.filter(pl.col("difference") > 0), pair.filter(pl.col("difference") < 0)
+            found.append(pl.concat([up.head(top), down.tail(low)]))
         return found
 
     def worst_changes(self, system: Any, baseline: Any, n: int) -> pl.DataFrame:

@@ -56,7 +56,7 @@ def test_arms_have_rows_of_a_class_on_both_sides() -> None:
     """Where one has none, the table says it in the place of a difference."""
     frame = decided().filter((pl.col("label") != "legal") | (pl.col("model") == "old"))
     lines = rows_of_table(frame.irm(arm="model", doc=None).report(format="md", baseline="old"), "Recall of each class")
-    assert lines[0] == "| class | rows | rows of the baseline | new | old | difference | p, corrected |"
+    assert lines[0] == "| class | rows in new | rows in old | new | old | difference | p, corrected |"
     assert lines[-1] == "| legal | 0 | 3 | 0.000 | 0.667 | no row of the class | \u2013 |"
 
 
@@ -89,3 +89,25 @@ def test_ends_of_intervals_are_alike_in_sentence_and_table() -> None:
     (row,) = [line for line in rows_of_table(page, "Differences of") if line.startswith("| accuracy")]
     assert f"to -{near})" in row
     assert f"to -{near};" in said
+
+
+def test_a_title_says_the_times_of_systems_and_weeks() -> None:
+    """Systems that are months are no two systems; a week is no day."""
+    months = decided().with_columns(pl.col("model").replace({"old": "2026-10", "new": "2026-11"}))
+    assert months.irm(system="model", doc="doc").report(format="md").startswith("# 93 rows, 2026-10 to 2026-11\n")
+    weeks = months.with_columns(pl.col("model").replace({"2026-10": "2026-W46", "2026-11": "2026-W47"}))
+    page = weeks.irm(arm="model", doc=None).report(format="md")
+    assert page.startswith("# 93 and 93 rows, 2026-W46 to 2026-W47\n")
+    assert "**Differences of 2026-W47 from 2026-W46**\n\n| metric | difference | p | 2026-W47 | 2026-W46 |" in page
+
+
+def test_searches_that_are_no_worse_than_others_are_not_listed() -> None:
+    """Of searches with a click all have success 1: their number is said; counts of both arms say so."""
+    rows = [(q, rank, int(rank == 1 + q % 3), "new" if q % 2 else "old") for q in range(48) for rank in (1, 2)]
+    log = pl.DataFrame(rows, schema=["query", "rank", "label", "arm"], orient="row")
+    page = log.irm(arm="arm").report(format="md", baseline="old")
+    folded = page.partition("## More queries")[2].partition("\n## ")[0]
+    assert "16 searches of new have success 1.000, and none is listed." in folded
+    assert "16 searches without a click are not listed." in folded
+    assert "### " not in folded
+    assert "| n of new | n of old | undefined in both |" in page
