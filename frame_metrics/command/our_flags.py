@@ -13,7 +13,7 @@ from frame_metrics.command.columns_there import columns_in, first_rows
 from frame_metrics.command.commands import options_of
 from frame_metrics.command.named_metrics import is_metric, with_gates
 from frame_metrics.command.options import Option
-from frame_metrics.command.other_names import Way
+from frame_metrics.command.other_names import GATE, Way
 from frame_metrics.command.other_options import OF_COLUMN, OF_FIRST, OF_SECOND, OTHER_FLAGS, RETIRED
 from frame_metrics.roles.roles import role_called
 
@@ -38,8 +38,8 @@ def known_flags(name: str, arguments: Sequence[str]) -> tuple[str, list[str]]:
         if name == "evaluate" and flag == "-q" and not equals:
             words = ["--query"] if after and after[0] != "-" and not is_input(after) else []
             name = name if words else "per-query"
-        elif name == "evaluate" and flag == "--per-query":
-            name, words = "per-query", []
+        elif name == "evaluate" and flag in ("--per-query", "--per-class") and not {*GATE} & {*arguments}:
+            name, words = flag[2:], []
         elif name == "to-judge" and argument.isdecimal() and not (found and found[-1][0] == "-"):
             words = ["--n", argument]
         elif argument in TEXT and found[-1:] in (["--to"], ["--format"]):

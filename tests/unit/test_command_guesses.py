@@ -150,6 +150,7 @@ def test_other_words_for_evaluate_and_its_options(call: str, capsys: pytest.Capt
 
 # Calls in other words, and the same in ours.
 OTHERWISE = {
+    "evaluate cases.csv f1 --predicted guess --per-class": "per-class cases.csv f1 --predicted guess",
     "eval log.csv rr --by day,device": "evaluate log.csv rr --by day --by device",
     "compare log.csv rr --score score,before": "compare log.csv rr --score score --score before --baseline score",
     "confusion-matrix cases.csv --y-true label --y-pred guess": "confusion cases.csv --label label --predicted guess",
