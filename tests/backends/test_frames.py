@@ -29,7 +29,7 @@ import pytest
 from frame_metrics import IRM, BadValueError, ColumnError, FrameMetricsError
 from helpers import VERBS as EVERY_VERB
 from helpers import as_kind, as_polars, error
-from inside import read, small_blocks
+from inside import small_blocks
 
 DAY, NOON = dt.date(2024, 3, 1), dt.datetime(2024, 3, 1, 12)
 DAYS = [DAY + dt.timedelta(i) for i in range(4)]
@@ -1445,24 +1445,6 @@ def _random_log(seed: int, rows: int = 400) -> pl.DataFrame:
 
 
 METRICS = ("ndcg@5", "ap", "rr", "recall@10", "bpref", "judged@5", "rbp", "num_rel_ret")
-
-
-@pytest.mark.parametrize("roles", [{}, {"doc": "doc"}, {"doc": "doc", "system": "run"}, {"doc": "doc", "by": "key"}])
-@pytest.mark.parametrize("seed", [0, 1])
-def test_row_order_does_not_matter(roles: Any, seed: int) -> None:
-    """The rows of a log may lie in any order: ties are settled by what they hold."""
-    log = _random_log(seed)
-    if "system" not in roles:
-        log = log.unique(["query", "doc"], maintain_order=True)
-    metrics = METRICS if "doc" in roles else [m for m in METRICS if read([m])[0][1].monotone]
-    keys = [name for name in ("run", "key", "query") if name in ("query", *roles.values())]
-    order = np.random.default_rng(seed).permutation(len(log))
-    first = log.irm(**roles).per_query(*metrics, layout="wide").sort(keys)
-    second = log[order].irm(**roles).per_query(*metrics, layout="wide").sort(keys)
-    pl.testing.assert_frame_equal(first, second, check_exact=True)
-    pl.testing.assert_frame_equal(
-        log.irm(**roles).evaluate(*metrics), log[order].irm(**roles).evaluate(*metrics), rel_tol=1e-13
-    )
 
 
 def test_order_of_queries_and_segments() -> None:

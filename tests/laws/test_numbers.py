@@ -80,9 +80,6 @@ NUMBERS: dict[str, Callable[[pl.Series], Any]] = {
 }
 
 
-PAST = re.compile(r"(baseline: )?\w+( \(of the judgments\))?: 1 of \d rows is past 2\*\*53\b.* \(row \d\); ")
-
-
 @pytest.mark.parametrize("role", NUMBERS)
 @pytest.mark.parametrize("dtype", [pl.Int64, pl.UInt64, pl.Int128, pl.Decimal(38, 1)], ids=str)
 def test_whole_numbers_that_floats_cannot_tell_apart(dtype: Any, role: str) -> None:

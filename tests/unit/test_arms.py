@@ -415,27 +415,6 @@ def test_neither_the_order_of_rows_nor_names_matter(test: str) -> None:
     assert said | {"baseline": "A"} == told
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_every_kind_of_frame(kind: str) -> None:
-    """Results are of the caller's kind, with the columns and types that a plan says before it runs."""
-    frame = made(6).with_columns(day=pl.col("query") % 2)
-    roles: dict[str, Any] = {"arm": "arm", "by": "day", "cluster": "user", "weight": "weight", "rel": 1}
-    given: dict[str, Any] = {"covariate": "before", "permutations": 200}
-    told = frame.irm(**roles).ab_test("dcg@1", "rr", **given)
-    found = IRM(as_kind(frame, kind), **roles).ab_test("dcg@1", "rr", **given)
-    assert isinstance(found, pl.LazyFrame) == (kind == "lazy")
-    if isinstance(found, pl.LazyFrame):
-        assert found.collect_schema() == told.schema
-    read = as_polars(found)
-    assert read.columns == ["day", "arm", *COLUMNS]
-    for name in told.columns:
-        assert (
-            read[name].to_list() == pytest.approx(told[name].to_list(), nan_ok=True)
-            if told[name].dtype.is_float()
-            else read[name].to_list() == told[name].to_list()
-        )
-
-
 @pytest.mark.slow
 def test_threads_change_nothing() -> None:
     """Draws in one thread and in four give one p-value, and so does a progress bar."""

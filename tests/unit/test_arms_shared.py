@@ -340,20 +340,3 @@ def test_rows_that_are_the_same_in_both_arms_do_not_differ() -> None:
     assert found.select("ci_low", "ci_high", "relative_low", "mde", "p_value").unique().rows() == [
         (None, None, None, None, 1)
     ]
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_rows_of_every_kind_and_order(kind: str) -> None:
-    """The same numbers, to the last bit, of three arms, with weights, and of several classes too."""
-    frame = of_rows(0.5).with_columns(arm=pl.when(pl.col("user") % 7 == 0).then(pl.lit("C")).otherwise("arm"))
-    frame = frame.with_columns(w=pl.col("user") % 3 + 1.0, place=pl.col("label") + pl.col("user") % 2)
-    frame = frame.with_columns(said=pl.when("right").then("place").otherwise(0))
-    shuffled = as_kind(frame.sample(fraction=1, shuffle=True, seed=1), kind)
-    for roles, metrics in (
-        ({"label": "label", "score": "score", "threshold": 0.5, "weight": "w"}, ("f1", "roc_auc")),
-        ({"label": "place", "predicted": "said", "score": None}, ("f1", "kappa")),
-    ):
-        roles |= {"arm": "arm", "cluster": "user", "query": None}
-        told, found = (as_polars(IRM(one, **roles).ab_test(*metrics, resamples=50)) for one in (frame, shuffled))
-        assert found.equals(told)
-        assert told["ci_low"].null_count() == 0

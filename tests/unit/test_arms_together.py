@@ -12,7 +12,6 @@ from scipy import stats
 
 from frame_metrics import report
 from frame_metrics.stats.exact import wilson
-from helpers import as_kind, as_polars
 from inside import arms_together_by
 from refusals import check
 
@@ -197,14 +196,6 @@ def test_equal_values() -> None:
     apart = compared(arms_of(values, np.repeat([*"abc"], 6)))
     assert apart["p_adjusted"].to_list()[0] == 1
     assert max(apart["p_adjusted"].to_list()[1:]) < 0.01
-
-
-@pytest.mark.parametrize("kind", ["pandas", "lazy", "arrow"])
-def test_kinds_of_frames(kind: str) -> None:
-    """All kinds of frames have the same numbers."""
-    frame = drawn(9, 9, 9)
-    found = as_kind(frame, kind).irm(query="query", arm="arm", value="v").ab_test()
-    assert as_polars(found)["p_adjusted"].to_list() == compared(frame)["p_adjusted"].to_list()
 
 
 def test_periods_too() -> None:

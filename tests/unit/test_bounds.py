@@ -6,14 +6,12 @@ import itertools
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import polars as pl
-import pyarrow as pa
 import pytest
 from polars.testing import assert_frame_equal
 
 import frame_metrics
-from frame_metrics import IRM, BadRowsError, BadValueError, ColumnError, FrameMetricsError, NotComputableError, metrics
+from frame_metrics import BadRowsError, BadValueError, ColumnError, FrameMetricsError, NotComputableError, metrics
 
 ORDERED = (
     "precision@2",
@@ -352,36 +350,6 @@ def test_systems_without_documents_cannot_share_what_is_missing() -> None:
 
 
 # Both
-
-
-@pytest.mark.parametrize("of", ["ties", "unjudged"])
-@pytest.mark.parametrize("per_query", [True, False])
-def test_every_kind_of_frame_gives_the_same(of: Any, per_query: bool) -> None:
-    """Polars, lazy, pandas and Arrow, with systems, segments and weights; types are known before anything is read."""
-    log = pl.DataFrame(
-        {
-            "q": ["a", "a", "b", "b"] * 2,
-            "run": ["x"] * 4 + ["y"] * 4,
-            "seg": ["u", "u", "v", "v"] * 2,
-            "doc": ["1", "2", "1", "2"] * 2,
-            "s": [1.0, 1.0, 2.0, 1.0, 2.0, 1.0, 1.0, 1.0],
-            "g": [1, None, 0, 1] * 2,
-            "w": [1.0, 1.0, 3.0, 3.0] * 2,
-        }
-    )
-    roles: Any = {"query": "q", "system": "run", "by": "seg", "doc": "doc", "score": "s", "grade": "g", "weight": "w"}
-    given: Any = {"of": of, "per_query": per_query, **({"max_grade": 2} if of == "unjudged" else {})}
-    found = log.irm(**roles).bounds("ndcg@1", "rr", **given)
-    assert len(found) == 8
-    lazy = log.lazy().irm(**roles).bounds("ndcg@1", "rr", **given)
-    assert lazy.collect_schema() == found.schema
-    assert lazy.collect().equals(found)
-    pandas = log.to_pandas().irm(**roles).bounds("ndcg@1", "rr", **given)
-    assert isinstance(pandas, pd.DataFrame)
-    assert pl.from_pandas(pandas).select(found.columns).rows() == found.rows()
-    arrow = IRM(log.to_arrow(), **roles).bounds("ndcg@1", "rr", **given)
-    assert isinstance(arrow, pa.Table)
-    assert pl.DataFrame(arrow).rows() == found.rows()
 
 
 def test_weights_and_segments_weigh_the_bounds_too() -> None:

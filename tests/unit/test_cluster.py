@@ -13,7 +13,6 @@ from polars import testing as pl_testing
 
 from comparisons import Pair, resampled
 from frame_metrics import IRM, BadValueError
-from helpers import as_polars
 from inside import expanded_level
 from refusals import check
 
@@ -418,23 +417,6 @@ KINDS: dict[str, Callable[[pl.DataFrame], Any]] = {
         user=lambda given: [(one, 0) for one in given["user"]]
     ),
 }
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_every_kind_of_frame_has_clusters(kind: str) -> None:
-    """pandas, lazy and Arrow frames give what polars gives, with queries and without."""
-    frame = frame_of(*values_of(4))
-    rows = decided(1)
-    for verb, one, roles in (
-        (lambda irm: irm.evaluate("dcg@1", ci=0.9), frame, {"system": "system"}),
-        (lambda irm: irm.compare("dcg@1", **DRAWN), frame, {"system": "system"}),
-        (lambda irm: irm.evaluate("accuracy", ci=0.9), rows, {"query": None}),
-    ):
-        given: Any = roles
-        expected = verb(IRM(one, cluster="user", **given))
-        found = as_polars(verb(IRM(KINDS[kind](one), cluster="user", **given)))
-        assert found.columns == expected.columns
-        assert found.fill_nan(None).rows() == expected.rows()
 
 
 def test_rows_of_a_query_may_stand_in_any_order() -> None:

@@ -217,26 +217,6 @@ def test_two_runs_are_the_same(test: str) -> None:
     assert other.drop(drawn).equals(first.drop(drawn))
 
 
-@pytest.mark.parametrize("test", [*TESTS, None])
-def test_every_kind_of_frame_gives_the_same(kind: str, test: str | None) -> None:
-    """polars, lazy, pandas and Arrow frames give the same numbers, or differences, in a frame of their kind."""
-    frame = made(noisy(20, systems=3, shift=0.1), part=["x", "y"] * 10)
-    options: dict[str, Any] = {"test": test} if test else {"per_query": True}
-    options |= {"permutations": 500, "resamples": 100}
-    roles: dict[str, Any] = {"system": "system", "doc": "doc", "by": "part"}
-    expected = IRM(frame, **roles).compare("cg", "rr", **options)
-    given = as_kind(frame, kind)
-    found = IRM(given, **roles).compare("cg", "rr", **options)
-    assert type(found) is type(given)
-    read = as_polars(found)
-    assert read.columns == expected.columns
-    names = ["part", "system", "baseline", "metric", *(["test", "correction"] if test else ["query"])]
-    assert read.select(pl.col(names).cast(pl.String)).equals(expected.select(names))
-    numbers = [name for name in expected.columns if name not in names]
-    cast = [frame.select(pl.col(numbers).cast(pl.Float64).fill_nan(None)) for frame in (read, expected)]
-    assert cast[0].equals(cast[1])
-
-
 @pytest.mark.parametrize("test", DRAWN)
 def test_the_number_of_threads_does_not_matter(test: str) -> None:
     """Values are the same to the last bit however many threads draw."""
@@ -346,16 +326,6 @@ def test_shuffled_rows_draw_the_same(test: Any, more: dict[str, Any], seed: int)
         for rows in (frame, shuffled(frame, seed))
     )
     assert second.equals(first)
-
-
-@pytest.mark.parametrize("test", DRAWN)
-def test_shuffled_rows_of_every_kind_draw_the_same(kind: str, test: Any) -> None:
-    """Shuffled rows in a frame of another library draw what a polars frame draws."""
-    frame = made(ORDERED)
-    drawn = ["difference", "ci_low", "ci_high", "p_value", "p_adjusted"]
-    expected = IRM(frame, system="system").compare("cg", test=test, **FEW).select(drawn)
-    found = IRM(as_kind(shuffled(frame, 5), kind), system="system").compare("cg", test=test, **FEW)
-    assert as_polars(found).select(pl.col(drawn).cast(pl.Float64)).equals(expected)
 
 
 RETYPED: dict[str, Any] = {

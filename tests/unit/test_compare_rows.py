@@ -396,25 +396,6 @@ def test_shuffled_rows_give_the_same(more: dict[str, Any]) -> None:
         assert one["mde"] == (None if other["mde"] is None else pytest.approx(other["mde"], rel=1e-9))
 
 
-@pytest.mark.parametrize("against", [None, "chance", "majority"])
-def test_every_kind_of_frame_gives_the_same(kind: str, against: Any) -> None:
-    """polars, lazy, pandas and Arrow frames give the same numbers in a frame of their kind."""
-    frame = drawn(30, systems=3).with_columns(part=pl.col("doc") % 2)
-    asked = ("accuracy",) if against == "majority" else ("informedness",)
-    options: dict[str, Any] = {"against": against, **FEW}
-    expected = irm_of(frame, by="part").compare(*asked, **options)
-    given = as_kind(frame, kind)
-    found = irm_of(given, by="part").compare(*asked, **options)
-    assert type(found) is type(given)
-    read = as_polars(found)
-    assert read.columns == expected.columns
-    numbers = [name for name, dtype in expected.schema.items() if dtype.is_numeric()]
-    cast = [frame.select(pl.col(numbers).cast(pl.Float64).fill_nan(None)) for frame in (read, expected)]
-    assert cast[0].equals(cast[1])
-    text = ["system", "baseline", "metric", "test"]
-    assert read.select(pl.col(text).cast(pl.String)).equals(expected.select(text))
-
-
 @pytest.mark.parametrize("kind", [*KINDS, "pieces"])
 @pytest.mark.parametrize("roles", [{}, {"by": "part"}, {"threshold": 0.5}, {"count": "n"}, {"weight": "w"}])
 def test_systems_that_are_columns_pair_by_row(roles: dict[str, Any], kind: str, tmp_path: Path) -> None:

@@ -11,8 +11,8 @@ import polars.testing as pl_testing
 import pytest
 import sklearn.metrics as skl
 
-from frame_metrics import IRM, BadValueError, ColumnError, UnknownNameError
-from helpers import KINDS, as_kind, as_polars, error, made_classes
+from frame_metrics import BadValueError, ColumnError, UnknownNameError
+from helpers import error, made_classes
 
 SHARES = ["share", "share_of_predicted", "share_of_actual"]
 
@@ -171,16 +171,6 @@ def test_a_frame_without_rows_has_no_classes() -> None:
     assert found["n"].to_list() == [0] * 9
     assert found["share"].null_count() == 9
     assert frame.irm(by="day").confusion().is_empty()
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_every_kind_of_frame_has_totals_and_shares(kind: str) -> None:
-    """The same rows in pandas, polars, plans and Arrow, of which a plan knows the types before."""
-    expected = rows().irm(by=["day", "place"], weight="w").confusion(margins=True, shares=True)
-    found = IRM(as_kind(rows(), kind), by=["day", "place"], weight="w").confusion(margins=True, shares=True)
-    if isinstance(found, pl.LazyFrame):
-        assert found.collect_schema() == expected.schema
-    pl_testing.assert_frame_equal(as_polars(found), expected, abs_tol=1e-12)
 
 
 def test_options_that_are_not_true_or_false() -> None:

@@ -120,13 +120,6 @@ def test_the_audit_counts_the_rows_too() -> None:
     }
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_every_kind_of_frame_may_be_counted(kind: str) -> None:
-    """With the same result."""
-    found = as_polars(IRM(as_kind(TEST, kind), count="n").evaluate("recall", "tp"))
-    assert found.select("value", "n").rows() == [(20 / 30, 2030), (20, 2030)]
-
-
 @pytest.mark.parametrize(
     ("counts", "said"),
     [

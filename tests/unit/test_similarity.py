@@ -170,18 +170,6 @@ def test_orders_of_systems_are_lists_too() -> None:
 # Where rankings stand
 
 
-def test_kinds_of_frames_agree(kind: str) -> None:
-    """Each gives its own kind back, with the same values, of means and of queries."""
-    log = made()
-    for options in ({"by": "day"}, {"by": "day", "per_query": True}):
-        roles = {"system": "run", "by": options.pop("by")}
-        expected = log.irm(**roles).similarity(*EACH, baseline="y", **options)
-        given = as_kind(log, kind)
-        found = IRM(given, **roles).similarity(*EACH, baseline="y", **options)
-        assert type(found) is type(given)
-        assert_frame_equal(as_polars(found), expected, check_dtypes=False, abs_tol=1e-12)
-
-
 @pytest.mark.parametrize("options", [{}, {"per_query": True}, {"margins": True, "ci": 0.9}, {"baseline": made()[:3]}])
 def test_a_plan_has_the_schema_that_it_says(options: dict[str, Any]) -> None:
     """Nothing is read before it is collected, and keys keep their types."""

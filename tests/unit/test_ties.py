@@ -248,16 +248,6 @@ def test_the_worst_and_the_best_order_are_those_of_all_orders() -> None:
             assert best[metric].item() == pytest.approx(each[metric].max())
 
 
-def test_the_worst_order_does_not_depend_on_the_order_of_the_rows() -> None:
-    """Every order of the rows gives the same values, to the last bit."""
-    log = tied_logs(60, 2).drop("doc")
-    asked = [metric for metric in BOUNDED if not metric.reads & {"tn"}]
-    expected = log.irm.per_query(*asked, layout="wide").sort("query")
-    for seed in range(5):
-        shuffled = log.sample(fraction=1, shuffle=True, seed=seed)
-        assert shuffled.irm.per_query(*asked, layout="wide").sort("query").equals(expected)
-
-
 def test_a_constant_scorer_does_not_look_perfect() -> None:
     """A scorer that gives every document the same score gains nothing from rows with the relevant ones first."""
     log = pl.DataFrame({"query": np.repeat(np.arange(20), 5), "score": 100 * [0.5], "grade": 20 * [1, 1, 0, 0, 0]})

@@ -108,14 +108,6 @@ def test_it_is_what_rows_one_by_one_give(seed: int, top: float) -> None:
     assert gain == pytest.approx(np.interp(share, curve["share"], curve["gain"]), abs=1e-12)
 
 
-def test_the_order_of_rows_makes_no_difference() -> None:
-    """Nor does it to intervals."""
-    rows = drawn(5)
-    turned = rows.sample(fraction=1, shuffle=True, seed=3)
-    found, again = (one.irm().evaluate(*SHARES, ci=0.9, resamples=30) for one in (rows, turned))
-    assert found.equals(again)
-
-
 def test_of_rankings_it_is_a_cutoff_of_their_own() -> None:
     """Three of five results, two of three, none of none; the second list has a tie at the first place."""
     found = RANKED.per_query("precision(top=0.5)", "recall(top=0.5)", "lift(top=0.5)", layout="wide")
