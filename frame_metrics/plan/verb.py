@@ -144,11 +144,6 @@ class Verb:
         """True if results can be weighted by their propensities."""
         return "propensity" in self.kinds["queries"].reads if "queries" in self.kinds else False
 
-    @cached_property
-    def reads_teams(self) -> bool:
-        """True if the verb can use the teams of interleaved lists."""
-        return any("team" in kind.reads for kind in self.kinds.values())
-
 
 def kind_of_rows(plan: Plan) -> RowKind:
     """Return what the rows of a frame are."""

@@ -414,7 +414,7 @@ def _lines(part: Tidy, key: Key, name: str, metric: Metric, *, width: int) -> An
     return in_facets(part, layers, width=width, height=HEIGHT)
 
 
-def names_at_ends(last: pl.DataFrame, x: Any, y: Any, metric: Metric, color: Any, high: float = HEIGHT) -> Any:
+def names_at_ends(last: pl.DataFrame, x: Any, y: Any, metric: Metric, color: Any) -> Any:
     """Return a layer with the names of lines, to the right of their last points; names do not overlap.
 
     A dot before each name has the colour of its line, and the name has that of text, which is easier to read.
@@ -422,12 +422,11 @@ def names_at_ends(last: pl.DataFrame, x: Any, y: Any, metric: Metric, color: Any
     Parameters
     ----------
     last : the last point of each line, with its place in the column that ``x`` shows.
-    high : how high the picture is, if all values of the metric are shown.
     """
     heights = last["value"].to_list()
     span = metric.range[1] - metric.range[0] if has_ends(metric) else max(map(abs, heights)) or 1
     place = str(x.shorthand).partition(":")[0]
-    ends = last.select("color", pl.col(place).max(), height=pl.Series(without_overlap(heights, span * LINE / high)))
+    ends = last.select("color", pl.col(place).max(), height=pl.Series(without_overlap(heights, span * LINE / HEIGHT)))
     named = alt.Chart(values(ends))
     text, dot = (
         named.mark_text(align="left", dx=17, limit=LIMIT),

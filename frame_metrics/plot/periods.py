@@ -88,7 +88,7 @@ def over_time(
         row, and averages over classes that not all segments have.
     """
     bars, also = level_note(ci).replace("bars", "bands"), ("metric", *OF_EVALUATE, *ENDS)
-    name = _time_in(frame, ("metric", "value"), also, time)
+    name = _time_in(frame, also, time)
     more = {"measured": _measured(frame, measured)}
     tidy = with_metric_names(
         read_tidy(frame, PICTURE, ("metric", "value"), also, color=color, facet=facet, ignored=[name], more=more)
@@ -126,10 +126,10 @@ def _scale(table: pl.DataFrame, metric: Metric) -> Any:
     return scale_near([table[column] for column in ("value", *ENDS) if column in table.columns], metric)
 
 
-def _time_in(frame: Any, needs: Sequence[str], also: Sequence[str], time: str | None) -> str:
+def _time_in(frame: Any, also: Sequence[str], time: str | None) -> str:
     """Return the key column of times; raise if there is none, or several and none is named."""
     names = backend_of(frame).names()
-    keys = [name for name in names if name not in (*needs, *also)]
+    keys = [name for name in names if name not in ("value", *also)]
     if time is not None:
         named_keys("time", time, keys)
     found = [name for name in keys if times_of(column_of(frame, name).drop_nulls().to_list(), name) is not None]

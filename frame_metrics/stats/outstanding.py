@@ -23,6 +23,7 @@ FIRST_PERMUTATIONS, PERMUTATIONS, MOST_PERMUTATIONS = 199, 1999, 4999
 NEARLY = 0.6 * ALPHA, 1.4 * ALPHA  # between these a p-value is near the level
 MIN_UNITS_IN_BLOCKS, SINGLE_UNITS = 20_000, 5000  # more units than the first are permuted in blocks, but for the second
 MIN_NUMBERS_TO_DRAW_FEW = 200_000  # if a permutation takes more numbers, fewer permutations are drawn
+SEED = 0  # of the permutations
 SIGNS = 2000  # at least so many signs are drawn; if there are more clusters, several share one
 
 DrawGreatest = Callable[[np.random.Generator, int], Array]  # the greatest distance of each of so many permutations
@@ -37,7 +38,7 @@ class Outstanding:
     n: int  # how many segments were compared
 
 
-def outstanding(values: Array, segment: Array, cluster: Array | None = None, seed: int = 0) -> Outstanding:
+def outstanding(values: Array, segment: Array, cluster: Array | None = None) -> Outstanding:
     """Return the segment whose mean is farthest from that of all others, and its p-value.
 
     The distances of all segments are a family: the p-value is the share of permutations of the labels over queries in
@@ -58,7 +59,6 @@ def outstanding(values: Array, segment: Array, cluster: Array | None = None, see
     values : of each query, shape (queries,).
     segment : the number of each query's segment, shape (queries,).
     cluster : the number of each query's cluster, shape (queries,); None if queries are independent.
-    seed : of the permutations.
 
     Source: P. H. Westfall, S. S. Young, Resampling-based multiple testing, 1993 (single-step max T). E. Chung, J. P.
     Romano, Multivariate and multiple permutation tests, Journal of Econometrics 193(1), 2016.
@@ -70,12 +70,12 @@ def outstanding(values: Array, segment: Array, cluster: Array | None = None, see
     if compared.has_two_values:
         distance, draw, width = compared.counted()
     elif compared.in_several_segments:
-        distance, draw, width = compared.flipped(seed)
+        distance, draw, width = compared.flipped()
     else:
-        distance, draw, width = compared.permuted(seed)
+        distance, draw, width = compared.permuted()
     least = float(distance.max()) * (1 - STATISTIC_TOL)
     first = int(np.flatnonzero(distance >= least)[0])  # if two segments are equally far, the smaller one
-    return Outstanding(int(compared.names[places[first]]), _share(draw, least, width, seed), len(places))
+    return Outstanding(int(compared.names[places[first]]), _share(draw, least, width), len(places))
 
 
 @record
@@ -174,9 +174,9 @@ class LabelledUnits:
 
         return distance_of(np.add.reduceat(is_high, self.starts, dtype=np.int64)), draw, len(self.n)
 
-    def permuted(self, seed: int) -> tuple[Array, DrawGreatest, int]:
+    def permuted(self) -> tuple[Array, DrawGreatest, int]:
         """Return what ``counted`` returns, for means: distances are in standard errors, and whole rows are permuted."""
-        parts, starts, strata = _blocks(_products(self.sums, None if self.unit is None else self.size), self.n, seed)
+        parts, starts, strata = _blocks(_products(self.sums, None if self.unit is None else self.size), self.n)
         total, n_compared = parts.sum(axis=1)[:, None], self.n[self.compared_places]
         n = len(self.place)
         # The variance of all rows is the least that a segment may have: few rows may be equal by chance.
@@ -203,13 +203,13 @@ class LabelledUnits:
 
         return distance_of(parts), draw, (parts.shape[0] + 1) * parts.shape[1]
 
-    def flipped(self, seed: int) -> tuple[Array, DrawGreatest, int]:
+    def flipped(self) -> tuple[Array, DrawGreatest, int]:
         """Return what ``counted`` returns, for clusters in several segments: what they add to differences is flipped.
 
         A cluster c adds r_cs (1 / N_s + 1 / N_r) - r_c / N_r to the difference of segment s, with r its residual and N
         the numbers of queries. In the data the standard error is at least that of a segment with the mean square of r.
         """
-        residual, place, unit = _merged_clusters(self.residual, self.place, self.unit, seed)
+        residual, place, unit = _merged_clusters(self.residual, self.place, self.unit)
         starts, sizes = np.searchsorted(place, np.arange(len(self.n))), np.add.reduceat(self.size, self.starts)
         others, of_cluster = sizes.sum() - sizes, np.bincount(unit, residual)
         in_segment, in_rest = 1 / sizes + 1 / others, 1 / others  # the factors of r_cs and of r_c
@@ -262,7 +262,7 @@ def _mixed(random: np.random.Generator, draws: int, values: Array) -> Array:
     return random.permuted(np.broadcast_to(values, (draws, len(values))), axis=1)
 
 
-def _blocks(parts: Array, n: Array, seed: int) -> tuple[Array, Array, list[Array]]:
+def _blocks(parts: Array, n: Array) -> tuple[Array, Array, list[Array]]:
     """Return the parts of blocks of rows, where each segment begins, and the blocks that are exchanged for each other.
 
     Parameters
@@ -276,14 +276,14 @@ def _blocks(parts: Array, n: Array, seed: int) -> tuple[Array, Array, list[Array
     block_size = -(-rows // MIN_UNITS_IN_BLOCKS)
     n_blocks = (n - n * SINGLE_UNITS // rows) // block_size  # of each segment
     n_single = n - block_size * n_blocks
-    order = np.lexsort((np.random.default_rng(seed).random(rows), np.repeat(np.arange(len(n)), n)))
+    order = np.lexsort((np.random.default_rng(SEED).random(rows), np.repeat(np.arange(len(n)), n)))
     sizes = np.concatenate([np.repeat([block_size, 1], pair) for pair in zip(n_blocks, n_single, strict=True)])
     blocks = np.add.reduceat(parts[:, order], np.cumsum(sizes) - sizes, axis=1)
     starts = np.cumsum(n_blocks + n_single) - n_blocks - n_single
     return blocks, starts, [np.flatnonzero(sizes == size) for size in (block_size, 1)]
 
 
-def _merged_clusters(residual: Array, place: Array, unit: Array | None, seed: int) -> tuple[Array, Array, Array]:
+def _merged_clusters(residual: Array, place: Array, unit: Array | None) -> tuple[Array, Array, Array]:
     """Return the residual, segment and cluster of rows, sorted by segment; many clusters are merged at random.
 
     ``residual``, ``place``, ``unit``: of each row, shape (rows,).
@@ -293,12 +293,12 @@ def _merged_clusters(residual: Array, place: Array, unit: Array | None, seed: in
     signs = max(SIGNS, clusters * MIN_UNITS_IN_BLOCKS // n)
     if signs >= clusters:
         return residual, place, unit
-    each = place * signs + (np.random.default_rng(seed).permutation(clusters) % signs)[unit]
+    each = place * signs + (np.random.default_rng(SEED).permutation(clusters) % signs)[unit]
     rows, at = np.unique(each, return_inverse=True)
     return np.bincount(at, residual), rows // signs, rows % signs
 
 
-def _share(draw: DrawGreatest, least: float, width: int, seed: int) -> float:
+def _share(draw: DrawGreatest, least: float, width: int) -> float:
     """Return the p-value: the share of permutations with a distance of ``least`` or more; the data count as one more.
 
     ``FIRST_PERMUTATIONS`` are drawn. If p is then below ``LIKELY_P``, there are ``PERMUTATIONS``, and if it is still
@@ -307,24 +307,24 @@ def _share(draw: DrawGreatest, least: float, width: int, seed: int) -> float:
     none of the first counts. ``width``: how many numbers a permutation takes.
     """
     step = max(NUMBERS_AT_ONCE // width, 1)
-    count = _n_as_far(range(FIRST_PERMUTATIONS), draw, least, step, seed)
+    count = _n_as_far(range(FIRST_PERMUTATIONS), draw, least, step)
     p = (count + 1) / (FIRST_PERMUTATIONS + 1)
     if p >= LIKELY_P or (width > MIN_NUMBERS_TO_DRAW_FEW and not count):
         return p
-    count += _n_as_far(range(FIRST_PERMUTATIONS, PERMUTATIONS), draw, least, step, seed)
+    count += _n_as_far(range(FIRST_PERMUTATIONS, PERMUTATIONS), draw, least, step)
     p = (count + 1) / (PERMUTATIONS + 1)
     if width > MIN_UNITS_IN_BLOCKS or not NEARLY[0] <= p < NEARLY[1]:
         return p
-    count += _n_as_far(range(PERMUTATIONS, MOST_PERMUTATIONS), draw, least, step, seed)
+    count += _n_as_far(range(PERMUTATIONS, MOST_PERMUTATIONS), draw, least, step)
     return (count + 1) / (MOST_PERMUTATIONS + 1)
 
 
-def _n_as_far(these: range, draw: DrawGreatest, least: float, step: int, seed: int) -> int:
+def _n_as_far(these: range, draw: DrawGreatest, least: float, step: int) -> int:
     """Count the permutations with at least this distance; blocks of them have random numbers of their own."""
     counts: list[int] = []
 
     def work(begin: int) -> None:
-        found = draw(np.random.default_rng([seed, begin]), min(step, these.stop - begin))
+        found = draw(np.random.default_rng([SEED, begin]), min(step, these.stop - begin))
         counts.append(int(np.count_nonzero(found >= least)))
 
     in_threads(range(these.start, these.stop, step), work)
