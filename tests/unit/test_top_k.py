@@ -83,18 +83,11 @@ def test_its_interval_is_that_of_the_accuracy_of_the_first_class(roles: dict[str
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_kinds_of_frames_agree(kind: str) -> None:
-    """Values and the ends of intervals, whatever the order of the rows; no row leaves it undefined."""
+def test_without_rows_it_is_undefined(kind: str) -> None:
+    """In a frame of any kind."""
     rows, _, _ = drawn(1)
-    roles: dict[str, Any] = {"score": {c: f"s{c}" for c in range(4)}}
-    asked: dict[str, Any] = {"ci": 0.9, "resamples": 50}
-    expected = rows.irm(**roles).evaluate("top_k_accuracy@2", **asked)
-    shuffled = rows.sample(fraction=1, shuffle=True, seed=1)
-    found = as_polars(IRM(as_kind(shuffled, kind), **roles).evaluate("top_k_accuracy@2", **asked))
-    assert found.rows() == expected.rows()
-    assert found["ci_low"].item() < found["value"].item() < found["ci_high"].item()
-    empty = as_polars(IRM(as_kind(rows[:0], kind), **roles).evaluate("top_k_accuracy@2"))
-    assert empty.select("value", "n").rows() == [(None, 0)]
+    irm = IRM(as_kind(rows[:0], kind), score={c: f"s{c}" for c in range(4)})
+    assert as_polars(irm.evaluate("top_k_accuracy@2")).select("value", "n").rows() == [(None, 0)]
 
 
 def test_systems_are_compared() -> None:

@@ -188,13 +188,9 @@ def test_intervals_are_those_of_one_share() -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_kinds_of_frames_agree(kind: str) -> None:
-    """Values and the ends of intervals; of no rows they are null."""
-    rows = drawn(2)
-    asked: dict[str, Any] = {"ci": 0.9, "resamples": 30}
-    found = as_polars(IRM(as_kind(rows, kind), by="side").evaluate(*SHARES, **asked))
-    assert found.rows() == rows.irm(by="side").evaluate(*SHARES, **asked).rows()
-    empty = as_polars(IRM(as_kind(rows[:0], kind)).evaluate("lift(top=0.1)"))
+def test_without_rows_they_are_null(kind: str) -> None:
+    """In a frame of any kind."""
+    empty = as_polars(IRM(as_kind(drawn(2)[:0], kind)).evaluate("lift(top=0.1)"))
     assert empty.select("value", "n").rows() == [(None, 0)]
 
 
