@@ -303,8 +303,8 @@ def _none_moved(row: Mapping[str, Any], margin: float, alpha: float) -> str:
 
 def _uncompared(row: Mapping[str, Any], unsaved: str = "") -> str:
     """Return words for a row that cannot be compared; ``unsaved``: for queries of one side, if these are too many."""
-    n = row["n"] if row.get("support") is None else row["support"]
-    why = f"n is {n}, and p is undefined" if n or "support" not in row else "no row of the class"
+    rows = [row[name] for name in ("support", "baseline_support") if name in row]  # of a class
+    why = "no row of the class" if 0 in rows else f"n is {min([*rows, row['n']])}, and p is undefined"
     why = f"{unsaved}, and at most half may" if unsaved else why
     return f"{row['metric']} cannot be compared{_where(row)}: {why}"
 
