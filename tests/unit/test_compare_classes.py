@@ -87,6 +87,18 @@ def test_a_segment_without_a_class() -> None:
     assert of_second["difference"].is_null().to_list() == [False, False, True]
 
 
+@pytest.mark.parametrize("verb", ["compare", "change"])
+def test_a_class_that_is_lost_shows_among_many(verb: str) -> None:
+    """The draws grow with the tests that are corrected together: the least p-value is no floor of the corrected one."""
+    label = np.repeat(np.arange(60), 12)
+    lost = np.where(label == 7, 8, label)
+    both = {"model": np.repeat(["a", "b"], len(label)), "doc": np.tile(np.arange(len(label)), 2)}
+    rows = pl.DataFrame({**both, "label": np.tile(label, 2), "predicted": np.append(label, lost)})
+    irm = rows.irm(system="model", doc="doc") if verb == "compare" else rows.irm(arm="model", doc=None)
+    found = getattr(irm, verb)("f1", baseline="a", per_class=True)
+    assert found.filter(pl.col("p_adjusted") < 0.05)["class"].to_list() == [7]
+
+
 def test_classes_are_those_of_the_caller() -> None:
     """Numbers stay numbers."""
     rows = drawn().with_columns(pl.col("label", "predicted").replace_strict(dict(zip(CLASSES, (3, 5, 9), strict=True))))

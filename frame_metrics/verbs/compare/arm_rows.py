@@ -57,6 +57,8 @@ def arm_rows_compared(source: Source, asked: Asked, options: CompareOptions) -> 
     each = [ArmRows.of(replace(view, rows=rows), asked, options) for view, (rows,) in views]
     arms, segments = each[0].arms, each[0].segments
     pairs = pairs_among(arms, options)
+    options = options.with_draws_for(len(pairs), len(asked), len(segments), len(each))
+    each = [replace(one, options=options) for one in each]
     splits = splits_of_rows(source.table, columns, segments, arms, options)
     compared = splits.with_split_columns(lambda segment, pair: [row for one in each for row in one.rows(segment, pair)])
     classes = cases.classes if options.per_class else None

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, get_args
+from dataclasses import dataclass, replace
+from math import ceil
+from typing import Any, ClassVar, Literal, Self, get_args
 
 from frame_metrics.errors import (
     BadValueError,
@@ -66,6 +67,8 @@ ARM_KINDS: tuple[ComparisonKind, ...] = ("arms", "rows of arms")
 # the families are flipped, and its p-values of single pairs are by formula.
 FLIPPING_TESTS: dict[ComparisonKind, Sequence[str]] = {"queries": ("randomization", MID_P), "arms": ("randomization",)}
 WIN_TESTS = ("wilcoxon", "sign")
+# With 1,000 resamples and more tests than these that are corrected together, p could not be much below .05.
+MOST_TESTS_OF_DRAWS, MOST_RESAMPLES = 25, 20_000
 SEQUENCE, MIN_FIRST_LOOK = "sequence", 100  # the test of looks="any", and the least number of units of an arm for it
 
 
@@ -122,6 +125,14 @@ class CompareOptions(IntervalOptions):
         """The options by which the means of arms are adjusted, and what each was given as, in words."""
         given = {} if self.covariate is None else {"covariate": quote(self.covariate)}
         return given if self.strata is None else given | {"strata": as_given(self.strata)}
+
+    def with_draws_for(self, pairs: int, metrics: int, segments: int, classes: int = 1) -> Self:
+        """Return the options with more resamples if so many tests are corrected that no p could be small enough."""
+        tests = 1 if self.corrected_by == "none" else pairs * classes
+        tests *= metrics * segments if self.over == "all" else 1
+        times = ceil(tests / MOST_TESTS_OF_DRAWS)
+        most = max(self.resamples, MOST_RESAMPLES)
+        return replace(self, resamples=min(times * self.resamples, most)) if times > 1 else self
 
     @property
     def flips(self) -> bool:

@@ -71,6 +71,8 @@ def rows_compared(source: Source, asked: Asked, options: CompareOptions) -> Answ
         check_each_class(asked, cases)
     by_document = paired_rows(cases, source.table)
     pairs = pairs_among(by_document.systems, options)
+    n_classes = len(cases.classes) if options.per_class else 1
+    options = options.with_draws_for(len(pairs), len(asked), len(by_document.segments), n_classes)
 
     def compared(segment: int, pair: Pair) -> list[Row]:
         rows, n_unpaired = by_document.rows(segment, pair)
