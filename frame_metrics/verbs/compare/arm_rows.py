@@ -242,12 +242,16 @@ class ArmRows:
         known = None if np.isnan(margin[1]) else margin
         row = by_draws(values, np.array([np.resize(one, most) for one in each]), self.options, units, known)
         by_shares = self._by_shares[metric]
-        if by_shares is not None and not share_clusters and np.isfinite(by_shares[:, at]).all():
-            row["ci_low"], row["ci_high"] = hybrid(np.array(values), by_shares[:, at].T, 0.0, (1.0, -1.0)).tolist()
-            row |= {} if known is None else margin_columns(self._p_of_margin(metric, at, values), known[0])
+        if by_shares is None or share_clusters:
+            return row
+        if not np.isfinite(by_shares[:, at]).all():  # too few rows for the interval of a share, and so for a test
+            return {}
+        row["ci_low"], row["ci_high"] = hybrid(np.array(values), by_shares[:, at].T, 0.0, (1.0, -1.0)).tolist()
+        row |= {"test": "newcombe", "p_value": min(2 * self._p_of_margin(metric, at, values, 0.0).min(), 1.0)}
+        row |= {} if known is None else margin_columns(self._p_of_margin(metric, at, values, margin[1]), known[0])
         return row
 
-    def _p_of_margin(self, metric: int, at: list[int], values: list[float]) -> Array:
+    def _p_of_margin(self, metric: int, at: list[int], values: list[float], margin: float) -> Array:
         """Return the p-values of the bound of Newcombe's interval, for a loss and for a gain of the margin."""
         asked, found = self.asked[metric][1], self.values[0][metric].value
 
@@ -259,4 +263,4 @@ class ArmRows:
             return (low, high) if way > 0 else (-high, -low)
 
         each = [partial(ends, way=side * asked.sign) for side in SIGNS_OF_MARGIN]
-        return np.array([by_bound(one, -self.margins[metric]) for one in each])
+        return np.array([by_bound(one, -margin) for one in each])
