@@ -88,6 +88,16 @@ def likeness(role: str, name: str) -> int:
     return int(bool(words_of(name) & ({word for one in usual for word in one.split("_")} - PLAIN_WORDS | {role})))
 
 
+def judgments_in(arguments: Sequence[str]) -> list[tuple[str, str]]:
+    """Return the flags of the one column of grades and the one of 0 and 1 of a file; [] if it has not one of each."""
+    rows = first_rows(arguments)
+    numbers = [one for one in rows.columns if one not in {*arguments, *FOUND} and rows[one].dtype.is_integer()]
+    graded = [one for one in numbers if may_hold("grade", rows[one]) and not may_hold("rank", rows[one])]
+    labels = [one for one in graded if {*rows[one].drop_nulls()} == {0, 1}]
+    grades = [one for one in graded if one not in labels]
+    return [("--grade", grades[0]), ("--label", labels[0])] if len(labels) == len(grades) == 1 else []
+
+
 def column_for(role: str, arguments: Sequence[str], holding: str = "") -> str:
     """Return the one column of the files of a call that may have a role, by its values, or also by its name; else "".
 

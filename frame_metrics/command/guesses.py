@@ -36,6 +36,7 @@ LIKE = 0.75  # how alike the name of a command is that was meant
 def meant(arguments: Sequence[str]) -> list[str]:
     """Return arguments in which another name of a command is ours, with the metrics that it stands for."""
     name, *rest = arguments
+    rest = rest[rest[:1] == ["metrics"] and name == "list" :]
     plain = name if name in COMMANDS else name.lower().replace("_", "-")
     command, *metrics = OTHER_NAMES.get(plain, plain if plain in COMMANDS else name).split(" ")
     return [command, *rest, *(word for metric in metrics for word in ("--metric", metric))]

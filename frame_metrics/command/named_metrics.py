@@ -14,8 +14,8 @@ AT_LEAST, AT_MOST = {"=": UNDER, ">": UNDER, "<": UNDER}, {"=": OVER, ">": OVER,
 EXPECTED, FAILING = {"=": UNDER, ">": UNDER, "<": OVER}, {"<": UNDER, ">": OVER}
 # The gate of each comparison, by the flag that it stands behind; "" for a comparison by itself.
 GATES_OF = {
-    **dict.fromkeys(("--min", "--minimum", "--at-least", "--threshold", "--thresholds", "--floor"), AT_LEAST),
-    **dict.fromkeys(("--max", "--maximum", "--at-most", "--ceiling"), AT_MOST),
+    **dict.fromkeys(("--min", "--minimum", "--at-least", "--threshold", "--thresholds", "--floor", UNDER), AT_LEAST),
+    **dict.fromkeys(("--max", "--maximum", "--at-most", "--ceiling", OVER), AT_MOST),
     **dict.fromkeys(
         ("", "-m", "--metric", "--metrics", "--assert", "--require", "--expect", "--check", "--gate", "--pass-if"),
         EXPECTED,

@@ -8,7 +8,7 @@ import shlex
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from typing import Any, TypeAlias
 
-from frame_metrics.command.columns_there import column_for
+from frame_metrics.command.columns_there import column_for, judgments_in
 from frame_metrics.command.commands import COMMANDS, options_of
 from frame_metrics.command.completed import completed, greatest_grade, with_whole_predictions
 from frame_metrics.command.filtered import FILTERS, filtered
@@ -44,7 +44,12 @@ KEPT = ("--qrels", "--metric", "--output", "--since", *GATE)  # options without 
 WORDS = {"FILE", "COLUMN", "SESSION", "NAME", "VALUE", "METRIC", "or", "to", "and", "if", "the", "as", "with"}
 
 
+NO_JUDGMENTS = "the label or grade"  # the part of an error by which a missing column of judgments is recognised
+
+NO_QUERY = re.compile("the query [^;]*missing")
+
 ErrorOf: TypeAlias = Callable[[list[str]], FrameMetricsError | None]
+Tried: TypeAlias = tuple[str, list[str], str]  # a command that runs, "" if none does, what it met, and its note
 
 
 def with_lines(error: FrameMetricsError, arguments: Sequence[str], error_of: ErrorOf) -> str:
@@ -64,7 +69,7 @@ def with_lines(error: FrameMetricsError, arguments: Sequence[str], error_of: Err
     pairs = pairs or [*map(_noted, _spread(arguments) or _lines(error, arguments))]
     tried = [(_running(one, further := list[str](), error_of), further, note) for one, note in pairs]
     if not any(found for found, _, _ in tried):
-        tried += _shorter(pairs, error_of)
+        tried = [*_judged(error, arguments, tried, error_of)] or [*tried, *_shorter(pairs, error_of)]
     ways = {found: note for found, _, note in reversed(tried) if found}
     told = [NO_WAY_ON.sub("", one) if ways else one for one in told]
     # What one of several commands runs into is said if it is the way, or if there is none.
@@ -104,7 +109,25 @@ def _of_rows(whole: str, values: Mapping[str, str]) -> str:
     return f"{found}{tail}" if found.startswith("awk") else ""
 
 
-def _shorter(pairs: Sequence[tuple[str, str]], error_of: ErrorOf) -> Iterator[tuple[str, list[str], str]]:
+def _judged(
+    error: FrameMetricsError, arguments: Sequence[str], tried: Sequence[Tried], error_of: ErrorOf
+) -> Iterator[Tried]:
+    """Yield the commands that run with the grades, and with the labels, of a file that has a column of each.
+
+    They are those of a call whose error is that none is named.
+    """
+    if NO_JUDGMENTS not in "\n".join([str(error), *(message for _, more, _ in tried for message in more)]):
+        return
+    known = arguments[:1] and arguments[0] in COMMANDS
+    own = [_noted(line(*known_flags(arguments[0], arguments[1:])))] if known else []
+    commands = [(one, "") for one in str(error).split("\n") if _is_command(one)]
+    for whole, note in commands or own:
+        for flags in judgments_in(_parts(whole)[0]):
+            if found := _running(whole, further := list[str](), error_of, flags):
+                yield found, further, note
+
+
+def _shorter(pairs: Sequence[tuple[str, str]], error_of: ErrorOf) -> Iterator[Tried]:
     """Yield the first command that runs without an option that its note names, and a note of that, as tried ones."""
     for whole, note in pairs:
         command, tail = _parts(whole)
@@ -119,17 +142,17 @@ def _shorter(pairs: Sequence[tuple[str, str]], error_of: ErrorOf) -> Iterator[tu
                 return
 
 
-def _running(whole: str, messages: list[str], error_of: ErrorOf) -> str:
+def _running(whole: str, messages: list[str], error_of: ErrorOf, judged: Sequence[str] = ()) -> str:
     """Return the command that a command needs, with all ways out taken; "" if it would fail all the same.
 
-    What it runs into is added to ``messages``.
+    What it runs into is added to ``messages``; ``judged``: the flag and the column of judgments, if they are missing.
     """
     command, tail = _parts(whole)
-    checked = _checked(command, messages, error_of)
+    checked = _checked(command, messages, error_of, judged)
     return _joined(checked, tail) if checked else ""
 
 
-def _checked(command: list[str], messages: list[str], error_of: ErrorOf) -> list[str]:
+def _checked(command: list[str], messages: list[str], error_of: ErrorOf, judged: Sequence[str]) -> list[str]:
     """Return a command in which the way out of each error that it would run into is taken; none if one has none."""
     seen, command = list[str](), with_whole_predictions(with_flags_of_columns(command))
     while command and "-" not in command and len(seen) < MOST_MESSAGES:
@@ -143,8 +166,21 @@ def _checked(command: list[str], messages: list[str], error_of: ErrorOf) -> list
         seen.append(message)
         messages += [message] * (message not in messages)
         line_of_it = next((one for one in _lines(further, command) if "\n" not in one), "")
+        if not line_of_it and judged and NO_JUDGMENTS in message:
+            better, judged = _with_judgments(command, judged, message), ()
         command = _parts(line_of_it)[0] or (better if better != command else [])
     return command if "-" in command else []
+
+
+def _with_judgments(command: Sequence[str], judged: Sequence[str], message: str) -> list[str]:
+    """Return a command with a column of judgments, and with what the error says to add.
+
+    It is none if the query is missing too and not known, as a log of queries would be measured as rows.
+    """
+    known, added = options_of(command[0]), _added(message, command[0])
+    if NO_QUERY.search(message) and "query" not in added:
+        return []
+    return [*command, *(word for one in added for word in _flags_of(known[one], added[one], ())), *judged]
 
 
 def _parts(whole: str) -> tuple[list[str], str]:
@@ -259,14 +295,16 @@ def _flags_of(option: Option, value: Any, typed: Container[str]) -> list[str]:
 
 def _passed(message: str, name: str) -> dict[str, Any]:
     """Return the options that a message says to pass first, and those to add; none if a value is not said."""
+    offer = OFFER.search(message)
+    first = _options_at(message, offer.end(), name) if offer else {}
+    return first | _added(message, name) if first else {}
+
+
+def _added(message: str, name: str) -> dict[str, Any]:
+    """Return the options that a message says to add, with their values."""
     found = dict[str, Any]()
-    for number, offer in enumerate(OFFER.finditer(message)):
-        if number and not offer[0].startswith("add"):
-            continue
-        one = _options_at(message, offer.end(), name)
-        if not one and not number:
-            return {}
-        found |= one
+    for offer in OFFER.finditer(message):
+        found |= _options_at(message, offer.end(), name) if offer[0].startswith("add") else {}
     return found
 
 

@@ -28,6 +28,7 @@ TEXT = ("text", "txt", "plain")  # other names of the format of a table
 def known_flags(name: str, arguments: Sequence[str]) -> tuple[str, list[str]]:
     """Return a command and its arguments, in which other names of options are ours; -q is the command per-query."""
     found: list[str] = []
+    arguments = [*_each_file(arguments)]
     arguments = _of_raters(_with_filters(_each_metric(arguments), {**options_of(name)}), options_of(name))
     arguments = _files_first(arguments) if name in OF_TWO_FILES else arguments
     arguments = with_gates(arguments) if "fail_under" in options_of(name) else arguments
@@ -67,6 +68,14 @@ def _each_column(arguments: Sequence[str], options: Mapping[str, Option]) -> Ite
             continue
         yield from (word for one in columns for word in (flag, one))
         left = left if equals else left[1:]
+
+
+def _each_file(arguments: Sequence[str]) -> Iterator[str]:
+    """Yield arguments in which files with commas between them are one argument each."""
+    for one in arguments:
+        flag, equals, value = one.rpartition("=") if one[:2] == "--" else ("", "", one)
+        files = value.split(",") if "," in value and not os.path.exists(value) else []
+        yield from [f"{flag}{equals}{file}" for file in files] if files and all(map(os.path.isfile, files)) else [one]
 
 
 def _each_metric(arguments: Sequence[str]) -> list[str]:

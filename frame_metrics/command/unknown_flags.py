@@ -91,6 +91,8 @@ def _each(command: str, name: str, value: str, known: Mapping[str, Option], type
     for word in (words - SMALL) if not value or value.lower() == "true" else ():
         if len(named := [one for one, its in known.items() if _may_be(its, word)]) == 1:
             yield _taken_as(known[named[0]], word, name, typed)._replace(taken=int(bool(value)))
+    if value.endswith(".html") and "output" in known and not {"-o", "--output"} & {*typed}:
+        yield _taken_as(known["output"], value, name, typed)
     if value and os.path.isfile(value):
         if "qrels" in known and has_judgments(value):
             yield _taken_as(known["qrels"], value, name, typed)

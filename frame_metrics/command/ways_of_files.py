@@ -11,6 +11,7 @@ from frame_metrics.command.call import FILE, OF_FILES, OF_PAGES
 from frame_metrics.command.columns_there import likeness
 from frame_metrics.command.frames import Frames
 from frame_metrics.errors import FrameMetricsError, quote
+from frame_metrics.roles.columns import ROLES
 
 # Errors of what is paired, and has nothing in common; behind it they have the ways of one frame with a column.
 OTHER_ROWS = re.compile(
@@ -66,7 +67,8 @@ def _of_segments(frames: Frames, error: FrameMetricsError) -> FrameMetricsError:
             return error.offering(query=likely[0])
     if call.compares_files:
         return error.offering({"change": ["ab-test"]}, arm=FILE, baseline=reading.file_names(call.arguments[0])[0])
-    return error
+    usual = ROLES["query"].among([one for one in there if one not in taken])
+    return error.offering(query=usual[0] if usual else ...)
 
 
 def _of_units(frames: Frames, error: FrameMetricsError) -> FrameMetricsError:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import shlex
+from pathlib import Path
 
 import polars as pl
 import pytest
 
 from helpers import called
 
-RATERS = ["--label", "human_rel", "--predicted", "llm_rel"]
 SHORT = ["--metric", "ndcg@2", "-q", "q", "-r", "rel", "-p", "pos", "--by", "lang"]
 GRADED = ["--rank", "pos", "--label", "rel"]
 Captured = pytest.CaptureFixture[str]
@@ -31,6 +31,11 @@ def _logs(alone: None) -> None:
     clicks.write_csv("clicks.csv")
     rated = {"human_rel": [0, 1, 2, 1] * 5, "llm_rel": [0, 1, 1, 1] * 5, "lang": ["de", "en"] * 10}
     pl.DataFrame(rated).write_csv("pairs.csv")
+    seen = pl.DataFrame(shown, schema=["session", "pos", "clicked", "plan", "visitor"], orient="row")
+    days = pl.format("2026-11-{}", 10 + pl.col("search_id").str.slice(1).cast(pl.Int64) % 14)
+    seen.rename({"clicked": "applied", "session": "search_id"}).with_columns(
+        days.alias("ts"), quality=(pl.col("pos") * 7 + seen["clicked"]) % 4
+    ).write_csv("seen.csv")
 
 
 @pytest.mark.parametrize(
@@ -77,6 +82,61 @@ def test_the_part_of_a_column_is_found(typed: str, lines: list[str], capsys: Cap
     assert [sorted(one.split()) for one in offered] == [sorted(one.split()) for one in lines]
     for line in offered:
         assert called(capsys, *shlex.split(line))[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("typed", "line"),
+    [
+        ("audit seen.csv", "audit seen.csv --query search_id --rank pos"),
+        (
+            "explain seen.csv --query_id=s1 --metric=dcg@3",
+            "explain seen.csv --query-id=s1 --metric=dcg@3 --query search_id --rank pos",
+        ),
+        (
+            "trend seen.csv --date ts --grain week --measure mrr --dimension plan",
+            "evaluate seen.csv --by ts --every week --metric mrr --by plan --query search_id --rank pos",
+        ),
+        (
+            "decompose seen.csv --period ts --split-at 2026-11-16 --by plan --metric p@2",
+            "change seen.csv --since 2026-11-16 --by plan --metric p@2 --arm ts --query search_id --rank pos",
+        ),
+        (
+            "report seen.csv --html page.html --segments plan -m rr",
+            "report seen.csv --output page.html --by plan -m rr --query search_id --rank pos",
+        ),
+    ],
+)
+def test_a_column_of_labels_and_one_of_grades_have_a_line_each(typed: str, line: str, capsys: Captured) -> None:
+    """As nothing says which of them is meant; both run, and neither drops what was asked."""
+    code, _, said = called(capsys, *typed.split())
+    lines = [f"{line} --grade quality", f"{line} --label applied"]
+    offered = [f"  | frame-metrics {one}" for one in lines]
+    assert (code, said[-4:]) == (2, ["  | either:", offered[0], "  | or:", offered[1]])
+    for one in lines:
+        assert called(capsys, *one.split())[0] == 0
+
+
+def test_files_with_commas_between(capsys: Captured) -> None:
+    """They are read one after the other, behind a flag and without one."""
+    for name, places in (("a", (1, 2, 3)), ("b", (3, 1, 2))):
+        lines = [f"q{n} Q0 d{at} {place} {-place} {name}\n" for n in range(4) for at, place in enumerate(places)]
+        Path(f"{name}.run").write_text("".join(lines))
+    Path("qrels.txt").write_text("".join(f"q{n} 0 d{n % 3} 1\n" for n in range(4)))
+    asked = ["--qrels", "qrels.txt", "--metric", "rr"]
+    expected = called(capsys, "compare", "a.run", "b.run", *asked)
+    assert expected[0] == 0
+    for typed in (["--runs", "a.run,b.run"], ["--runs=a.run,b.run"], ["a.run,b.run"]):
+        assert called(capsys, "compare", *typed, *asked) == expected
+
+
+def test_small_other_spellings(capsys: Captured) -> None:
+    """Of the list of metrics, of the sign of a gate and of a test."""
+    assert called(capsys, "list", "metrics", "ndcg") == called(capsys, "metrics", "ndcg")
+    graded = ["--query", "search_id", "--rank", "pos", "--label", "applied"]
+    for limit, code in (("rr>=0.1", 0), ("rr>=0.99", 1), ("rr=0.99", 1)):
+        assert called(capsys, "evaluate", "seen.csv", "rr", "--fail-under", limit, *graded)[0] == code
+    tested = ["ab-test", "seen.csv", "rr", "--arm", "plan", *graded, "--test"]
+    assert called(capsys, *tested, "t.test") == called(capsys, *tested, "t")
 
 
 @pytest.mark.parametrize("columns", ["human_rel llm_rel", "--cols human_rel llm_rel", "--columns human_rel,llm_rel"])

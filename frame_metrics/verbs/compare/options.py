@@ -56,7 +56,7 @@ CHOICES = {"over": Family} | OPTIONAL
 MAX_T, HOLM = "max_t", "holm"  # the corrections by default: of tests that flip or exchange, and of others
 # Names of tests elsewhere, and ours.
 TEST_ALIASES = dict.fromkeys(
-    ("welch", "ttest", "t-test", "t_test", "ttest_ind", "ttest_rel", "student", "paired-t", "paired_t"), "t"
+    ("welch", "ttest", "t-test", "t_test", "t.test", "ttest_ind", "ttest_rel", "student", "paired-t", "paired_t"), "t"
 )
 TEST_ALIASES |= dict.fromkeys(("permutation", "permutation_test", "fisher_randomization"), "randomization")
 TEST_ALIASES |= dict.fromkeys(("z-test", "z_test", "ztest", "normal"), "z")
