@@ -328,12 +328,17 @@ def class_codes(values: pl.Series, classes: pl.Series, column: str) -> pl.Series
 
 
 def two_classes(frame: pl.DataFrame, columns: Columns, conventions: Conventions) -> pl.Series:
-    """Return the values of two classes, the relevant one last: 0 and 1 for numeric labels, else false and true."""
+    """Return the values of two classes, the relevant one last: 0 and 1 for numeric labels, else false and true.
+
+    Labels that are true and false keep their names with ``positive=False`` too.
+    """
     if not columns.label:
         return pl.Series([False, True])
     kind = class_type(frame[columns.label].dtype, frame[columns.predicted].dtype if columns.predicted else None)
-    binary = conventions.positive is None and kind.is_numeric()
-    return pl.Series([0, 1]).cast(kind) if binary else pl.Series([False, True])
+    if conventions.positive is None and kind.is_numeric():
+        return pl.Series([0, 1]).cast(kind)
+    turned = kind == pl.Boolean and [*(conventions.positive or ())] == [False]  # positive=False: they keep their names
+    return pl.Series([True, False] if turned else [False, True])
 
 
 def match_clusters(tables: Iterable[Array], has_rows: Array, found: int, conventions: Conventions) -> Array:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from frame_metrics.backends.times import times_in
 from frame_metrics.errors import quote
 from frame_metrics.inputs import Array
 from frame_metrics.inputs.rows import mark_codes
@@ -14,8 +15,8 @@ from frame_metrics.stats.intervals import MIN_QUERIES
 from frame_metrics.verbs.audit.checks import Counted, Seen, check
 from frame_metrics.verbs.audit.of_rows import Pooled
 
-SHARE_OF_CROSSING = 0.75  # how many of all pairs of terms and others are queries, if terms are asked again and again
-FEWEST_TERMS = 3  # fewer values of a column of the query are no terms
+FEWEST_TERMS, FEWEST_OF_TERM = 3, 1.5  # fewer values of a column of the query are no terms; queries of each on average
+SHARE_OF_CROSSING = 0.5  # how many of all pairs of terms and others are queries, if terms are asked again and again
 CLUSTERS = 30  # with fewer clusters so are intervals and tests
 
 
@@ -101,12 +102,17 @@ def queries_of_repeated_terms(counts: Counted) -> Seen:
     names = index.columns.internal_by_role[2]
     evaluated = mark_codes(index.query[counts.evaluated], len(index.queries))
     values = index.queries.values.filter(evaluated[: len(index.queries.values)])
-    for name, column in zip(names, index.columns.query, strict=True):
-        terms, others = values[name].n_unique(), values.drop(name).n_unique()
-        if not values[name].dtype.is_temporal() and terms >= FEWEST_TERMS and others > 1:
-            n = len(values) if len(values) >= SHARE_OF_CROSSING * terms * others else 0
-            return Seen(n, len(values), None, {"said": quote(column)})
-    return Seen(0, len(values))
+    # Of two columns the terms are those with more values, and no times.
+    found = [
+        (values[name].n_unique(), column, name)
+        for name, column in zip(names, index.columns.query, strict=True)
+        if times_in(values[name].unique(), column) is None
+    ]
+    terms, column, name = max(found, default=(0, "", ""))
+    others = values.drop(name).n_unique() if found else 0
+    crossed = len(values) >= max(SHARE_OF_CROSSING * terms * others, FEWEST_OF_TERM * terms)
+    again = terms >= FEWEST_TERMS and others > 1 and crossed
+    return Seen(len(values) if again else 0, len(values), None, {"said": quote(column)})
 
 
 def _every(numbers: Values) -> Array:

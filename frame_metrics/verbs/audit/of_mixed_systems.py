@@ -17,6 +17,9 @@ from frame_metrics.roles.roles import Roles
 from frame_metrics.roles.series import names_something
 from frame_metrics.verbs.audit.checks import Seen, check
 
+# Ties share a place too, but hardly two in a row; and documents have several passages, but hardly most of them.
+FIRST_PLACES, SHARE_REPEATED = 2, 0.5
+
 
 def with_unnamed(columns: Columns, roles: Roles, available: Sequence[str]) -> Columns:
     """Return the columns of an audit, with those whose names are usual for systems, queries or ranks and have no role.
@@ -68,11 +71,12 @@ def rankings_that_seem_to_be_of_several_searches(log: Log) -> Seen:
     for i, name in enumerate(log.columns.unnamed_results):
         column, places = pl.col(f"{UNNAMED_RESULT}{i}"), name.strip().lower() in CALLED_RANK
         kind = log.table.schema[f"{UNNAMED_RESULT}{i}"]
-        if seen.n or kind.is_nested() or (places and not kind.is_integer()):
+        if seen.n or kind.is_nested() or (places and not kind.is_numeric()):
             continue
-        rows = log.table.with_row_index("at").filter(column.is_not_null()).group_by(keys, maintain_order=True)
-        several = (column == column.min()).sum() > 1 if places else column.n_unique() < pl.len()
-        each = rows.agg(pl.col("at").first(), several=several)
+        rows = log.table.with_row_index("at").filter(column.is_not_null())
+        often = rows.group_by(*keys, column).agg(pl.len().alias("n"), pl.col("at").min()).sort(column)
+        several = pl.col("n").head(FIRST_PLACES).min() > 1 if places else (pl.col("n") > 1).mean() >= SHARE_REPEATED
+        each = often.group_by(keys).agg(pl.col("at").min(), several=several).sort("at")
         again = each.filter("several")
         first = as_text(again.select(keys)) if len(again) else None
         at = int(log.rows(again["at"][:1].to_numpy())[0]) if len(again) else NONE
