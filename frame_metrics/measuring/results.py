@@ -161,7 +161,8 @@ def averaged(
         tables.append(_within(values, metric_of_tally, tallies, segments, group, counts_unanswered=counts_unanswered))
         if options.ci is not None:
             given, formulas = (options.ci, options.resamples, options.seed), options.method != "bootstrap"
-            ends = intervals(tallies, group, count, *given, cluster, order, formulas=formulas)
+            units = cluster if cluster is not None or segments is groups.each[0] else _queries(index.query[some], group)
+            ends = intervals(tallies, group, count, *given, units, order, formulas=formulas)
             tables[-1] |= ends_around_value(ends, tables[-1]["value"])
         n = np.array([np.count_nonzero(some)])
         if group is not None:
@@ -174,6 +175,15 @@ def averaged(
         metric_of_value = [[*metric_of_tally, *lists][i] for i in order_asked]
         averages = [[*averages, *[None] * len(lists)][i] for i in order_asked]
     return tidied(Averaged(values.asked, metric_of_value, averages, tables, n_evaluated), options, groups, wide)
+
+
+def _queries(query: Array, group: Array | None) -> Array | None:
+    """Return the queries as clusters if one is several times in a group, as in a total over segments; else None.
+
+    ``query``: the number of the query of each evaluated ranking; ``group``: as ``_within`` takes it.
+    """
+    pairs = query if group is None else np.stack([group, query])
+    return query.astype(np.float64) if np.unique(pairs, axis=-1).shape[-1] < len(query) else None
 
 
 def ends_around_value(ends: Array, value: Array) -> dict[str, Array]:

@@ -1127,3 +1127,14 @@ def test_options_of_one_call_are_not_those_of_the_next() -> None:
     for options in (*asked, *asked):
         expected = log.irm(by="by").evaluate("rr", "precision@1", **options)
         pl_testing.assert_frame_equal(kept.evaluate("rr", "precision@1", **options), expected)
+
+
+def test_a_query_of_several_segments_is_one_unit_of_their_total() -> None:
+    """The total of 20 values on four days has the interval of 20 values, and that of each day is as before."""
+    value = np.linspace(0.1, 0.9, 20) ** 2
+    rows = {"term": np.tile(np.arange(20), 4), "day": np.repeat([*"abcd"], 20), "value": np.tile(value, 4)}
+    log = pl.DataFrame(rows).irm(query="term", value="value", by="day")
+    found = log.evaluate(ci=0.95, margins=True)
+    assert found["n"].to_list() == [20] * 4 + [80]
+    assert found["ci_low"].n_unique() == 1
+    assert found.equals(log(cluster="term").evaluate(ci=0.95, margins=True))
