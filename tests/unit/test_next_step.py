@@ -62,6 +62,27 @@ def test_a_break_leads_to_before_and_after(library: str, by: Any, fall: float) -
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("library", ["polars", "pandas"])
+@pytest.mark.parametrize("by", ["day", ["day", "device"]])
+def test_a_break_of_terms_that_are_asked_every_day(library: str, by: Any) -> None:
+    """The code compares the values of each day, in clusters of terms."""
+    rng, days, terms = np.random.default_rng(0), 40, 30
+    term, day = np.tile(np.arange(terms), days), np.repeat(np.arange(days), terms)
+    good = rng.random(len(term)) < np.where(day < 25, 0.8, 0.3)
+    rows = {"term": term, "day": [date(2026, 5, 1) + timedelta(days=int(i)) for i in day], "rank": 1, "label": good}
+    frame = pl.DataFrame({**rows, "device": ["phone" if one < 15 else "web" for one in term]})
+    irm = IRM(frame if library == "polars" else frame.to_pandas(), query="term", by=by)
+    (said,) = as_polars(irm.summary("success@1")).filter(kind="code")["sentence"]
+    code = said.rstrip(".").partition("In code: ")[2]
+    assert ".per_query('success@1').irm(" in code
+    assert "query=['term', 'day']" in code
+    assert "cluster='term'" in code
+    found = as_polars(eval(code, {"irm": irm, "pl": pl}))
+    number, right = ("n_units", terms) if by == "day" else ("n", 15 * terms // 2)
+    assert found[number][0] == right
+
+
+@pytest.mark.slow
 def test_all_segments_that_surely_changed_are_named() -> None:
     """The one that changed most has the sentence, and the others stand behind it."""
     rng, n = np.random.default_rng(1), 1800
