@@ -158,6 +158,8 @@ class AuditSentences(SentenceWriter):
         elsewhere = in_sentences if relevant else (*in_sentences, *OF_RELEVANT)
         if not any(is_known(one) and one.counts_unfound for _, one in self.content.asked):
             elsewhere += (UNNAMED_DOCUMENTS,)
+        if not self.content.results["n_undefined"].sum():  # as of precision, which these queries leave at 0
+            elsewhere += (NOTHING_RELEVANT,)
         elsewhere += () if is_mean_of_classes(self.content.asked[0][1], binary=False) else OF_MEANS_OF_CLASSES
         elsewhere += OF_CELLS if any(are_times(self.segments_of_best, name) for name in self.content.by) else ()
         for row in self.content.audit.filter(severity=severity).iter_rows(named=True):
