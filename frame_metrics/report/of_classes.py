@@ -20,7 +20,8 @@ from frame_metrics.report.words import LONGEST_NAME
 
 OF_CLASS = "recall"  # what is compared in each class: the share of its rows that are found
 MIN_CLASSES = 3  # of two one is relevant, and metrics are its own
-CLASSES = 50  # the most classes that are told apart: of a confusion matrix, and in sentences
+CLASSES = 50  # the most classes that are told apart in a table, as in a confusion matrix
+MOST_COMPARED = 200  # the most classes of which a sentence names the one that changed
 ROWS = {"support": "rows", "baseline_support": "rows of the baseline"}  # of the class
 
 
@@ -29,7 +30,7 @@ def with_classes_compared(content: Content, work: Calls, compare_options: Mappin
     unnamed = is_frame(compare_options["baseline"]) or content.compared.differences is None
     if unnamed or content.query or work.columns.predicted is None or content.system is None:
         return content
-    if not any(MIN_CLASSES <= n <= CLASSES for n in content.facts.filter(check="classes")["n"]):
+    if not any(MIN_CLASSES <= n <= MOST_COMPARED for n in content.facts.filter(check="classes")["n"]):
         return content
     best = [*content.places][:2]
     options: dict[str, Any] = {
@@ -47,7 +48,7 @@ def with_classes_compared(content: Content, work: Calls, compare_options: Mappin
 def table_of_classes(content: Content) -> Table | None:
     """Return the table of the recall of each class, what was lost first; None where classes are not compared."""
     frame = content.compared.in_classes
-    if frame is None or frame.is_empty() or content.system is None:
+    if frame is None or content.system is None or not 0 < frame["class"].n_unique() <= CLASSES:
         return None
     frame = frame.sort("difference", nulls_last=True, maintain_order=True)
     one = frame[content.system].n_unique() == 1

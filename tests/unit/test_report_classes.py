@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import numpy as np
 import polars as pl
 import pytest
 
@@ -111,3 +112,15 @@ def test_searches_that_are_no_worse_than_others_are_not_listed() -> None:
     assert "16 searches without a click are not listed." in folded
     assert "### " not in folded
     assert "| n of new | n of old | undefined in both |" in page
+
+
+@pytest.mark.slow
+def test_a_class_that_is_lost_among_many_is_named() -> None:
+    """Of sixty classes there is no table, and the sentence is there."""
+    rng, n = np.random.default_rng(0), 6000
+    label, month = rng.integers(0, 60, 2 * n), np.repeat(["2026-01", "2026-02"], n)
+    lost = (month == "2026-02") & (label == 7) & (rng.random(2 * n) < 0.8)
+    rows = {"month": month, "label": label.astype(str), "predicted": np.where(lost, 8, label).astype(str)}
+    irm = pl.DataFrame(rows).irm(arm="month")
+    assert any(one.startswith("For 7 (class), 2026-02 is below 2026-01: recall") for one in irm.summary()["sentence"])
+    assert "Recall of each class" not in irm.report()
