@@ -49,7 +49,7 @@ FILES_OF: dict[str, tuple[type, ...]] = {
 HELP = argparse.RawDescriptionHelpFormatter
 GATES_ON_VALUES = ("fail_under", "fail_over", "fail_if_worse_than", "not_worse_than")  # those on saved numbers too
 ON_DIFFERENCES = ("fail_if_worse_than", "max_drop", "not_worse_than", "margin", "alpha", "junit")
-OF_TWO_PERIODS = ("change", "ab-test", "summary", "report")  # commands that compare those before and since a day
+OF_TWO_PERIODS = ("change", "ab-test", "sample-size", "summary", "report")  # commands that take --since
 GATED = (*GATES_ON_VALUES, "max_drop", "margin", "saved_system", "alpha", "junit")  # with what they need
 
 

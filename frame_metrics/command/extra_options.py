@@ -45,7 +45,7 @@ class OfPeriods:
     every : the length of periods, as 1d, 1w, 1mo, 1q or 1y: the dates or times of --by, or of --arm, become the first
         days of their periods
     since : the first day of the later of two periods, as 2026-03-01: the dates or times of --arm become the names of
-        both, before and since
+        both, before and since; rows without one are left out
     """
 
     every = Kind("PERIOD", period)
@@ -120,7 +120,7 @@ class Qrels:
     qrels_doc : the document column of the judgments
     all_relevant : every row of the judgments is relevant, as in a held-out set
     proxy : judgments of a machine, of the queries of --qrels, which people judged and which were drawn at random, and
-        of many more: means and differences are those of people with its help
+        of many more, in columns of the same names: means and differences are those of people with its help
     """
 
     qrels = INPUTS

@@ -21,16 +21,18 @@ from frame_metrics.command.commands import OF_JUDGE, options_of
 from frame_metrics.command.files import File
 from frame_metrics.command.gate_options import SAVED
 from frame_metrics.command.ids import as_texts, matching
-from frame_metrics.command.periods import in_periods, in_two
+from frame_metrics.command.periods import check_dates_as_arms, in_periods, in_two
 from frame_metrics.command.saved import SavedFile
 from frame_metrics.command.texts import say
 from frame_metrics.errors import ColumnError
 from frame_metrics.measuring.baseline import THIS
 from frame_metrics.plan.declared import refused_by
+from frame_metrics.plan.proxy import PROXY_COLUMNS
 from frame_metrics.roles.columns import ROLES
 
 MOST_BYTES = 4_000_000  # of files that are read only to see whether a call would run
 OF_QUERIES = ("per-query", "explain", "to-judge")  # commands that print no means
+OF_PAIRS = ("compare", "ab-test", "change", "sample-size", "summary", "report")  # commands that compare arms
 SLOW = ("to-judge", "summary", "report")  # commands whose calls are not computed for that
 
 
@@ -171,6 +173,9 @@ class Frames:
                     arm=...
                 )
             log, keys = in_two(log, arm, since), [one for one in keys if one != arm]
+        elif not {"every", "baseline"} & {*self.call.set_options} and self.call.name in OF_PAIRS:
+            for one in reading.each(self.call.roles.get("arm")):
+                check_dates_as_arms(log, one, [*options_of(self.call.name)])
         return in_periods(log, keys, self.call.set_options.get("every"))
 
     @property
@@ -199,7 +204,9 @@ class Frames:
         qrels, ids = self._qrels
         if "proxy" in options:
             machine, its = self._read_judgments([options["proxy"]])
-            given["proxy"] = matching(machine, self.log, its)
+            named = {name: given[name] for name in PROXY_COLUMNS if given[name] in machine.columns}
+            machine = matching(machine, self.log, its)
+            given["proxy"] = IRM(machine, **named) if named else machine
         return irm.judge(matching(qrels, self.log, ids), **given)
 
     @cached_property

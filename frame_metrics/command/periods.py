@@ -10,7 +10,8 @@ from datetime import date
 import polars as pl
 
 from frame_metrics.backends.times import times_in, unit_of
-from frame_metrics.errors import BadValueError, ColumnError, listed
+from frame_metrics.command.texts import say
+from frame_metrics.errors import BadValueError, ColumnError, listed, quote
 
 # The unit of polars for each word that means it.
 UNITS = {
@@ -25,6 +26,7 @@ UNITS |= {"M": "mo"}  # of which m may be minutes
 LENGTH = re.compile(r"([1-9]\d*)? ?([A-Za-z]+)")
 DATE = re.compile(r"\d{4}-\d\d-\d\d(?:[T ](\d\d:\d\d.*))?")
 TIMES = ["date", "day", "time", "timestamp", "week", "month"]  # usual names of columns of dates
+MOST_ARMS = 100  # dates that are compared in pairs
 FIRST_ROWS = 1_000  # rows that show which columns hold dates
 
 
@@ -51,15 +53,47 @@ def sides_of(since: str) -> tuple[str, str]:
 
 
 def in_two(log: pl.LazyFrame, column: str, since: str) -> pl.LazyFrame:
-    """Return the log with the names of the periods before a day, and since it, in place of the dates of a column."""
+    """Return the log with the names of the periods before a day, and since it, in place of the dates of a column.
+
+    Rows without a date are in neither, and are left out.
+    """
     there = log.collect_schema()
-    log = _with_iso_dates(log, [column] if there.get(column) == pl.String else [])
-    first = log.select(column).head(FIRST_ROWS).collect()[column] if column in there else pl.Series([])
-    if not holds_dates(first):
-        raise ColumnError(f"--since {since} needs a column of dates, as 2026-03-01, and {column!r} has none")
+    if column not in there:  # as the roles say
+        return log
+    log = _with_iso_dates(log, [column] if there[column] == pl.String else [])
+    _check_dates(log.select(column), f"--since {since}")
     days = pl.col(column).cast(pl.String).str.slice(0, len("2026-03-01"))
     before, after = (pl.lit(name) for name in sides_of(since))
-    return log.with_columns(pl.when(days < since).then(before).when(days >= since).then(after).alias(column))
+    side = pl.when(days < since).then(before).otherwise(after)
+    return log.filter(pl.col(column).is_not_null()).with_columns(side.alias(column))
+
+
+def _check_dates(values: pl.LazyFrame, asked: str) -> None:
+    """Raise if a column has other values than dates; say how many of its rows have none."""
+    ((column, kind),) = values.collect_schema().items()
+    no_date = ~pl.col(column).str.contains(f"^{DATE.pattern}$") if kind == pl.String else pl.lit(not kind.is_temporal())
+    known, odd = values.drop_nulls().head(1).collect(), values.filter(no_date).drop_nulls().head(1).collect()
+    if len(odd) or not len(known):
+        some = kind == pl.String and not values.filter(~no_date).head(1).collect().is_empty()
+        has = f"has other values too, as {quote(odd.item())}" if some else "has none"
+        raise ColumnError(f"{asked} needs a column of dates, as 2026-03-01, and {column!r} {has}")
+    n, n_null = values.select(pl.len(), n_null=pl.col(column).null_count()).collect().row(0)
+    if n_null:
+        say(f"{n_null:,} of {n:,} rows have no {column!r}, and are left out of both periods")
+
+
+def check_dates_as_arms(log: pl.LazyFrame, column: str, ways: Sequence[str]) -> None:
+    """Raise if a column of arms that are compared in pairs has so many dates or times that they are no arms.
+
+    ``ways``: the options of periods that the command has.
+    """
+    if column not in log.collect_schema() or not holds_dates(log.select(column).head(FIRST_ROWS).collect()[column]):
+        return
+    n = log.select(pl.col(column).n_unique()).collect().item()
+    if n > MOST_ARMS:
+        since = ", or --since with the first day of the later period" * ("since" in ways)
+        problem = f"{column!r} has {n:,} dates or times, each of which would be an arm"
+        raise BadValueError(f"{problem}; pass --every 1w{since}").offering(every="1w")
 
 
 def in_periods(log: pl.LazyFrame, columns: Sequence[str], every: str | None) -> pl.LazyFrame:

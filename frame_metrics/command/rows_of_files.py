@@ -17,7 +17,8 @@ OF_ALL = re.compile(r"of ([\d,]+) rows")
 def with_files(frames: Frames, error: FrameMetricsError) -> FrameMetricsError:
     """Return an error in which rows of several files, one below the other, are those of each file, with its name."""
     message, before = str(error), frames.before
-    of_one = "of the judgments" in message or (before is not None and message.startswith(before.where))
+    of_judgments = "of the judgments" in message or message.startswith("proxy: ")
+    of_one = of_judgments or (before is not None and message.startswith(before.where))
     if not ROWS.search(message) or of_one:
         return error
     files = [*frames.log_input.files, *(before.input.files if before and before.joins_logs else [])]

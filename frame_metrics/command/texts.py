@@ -21,6 +21,7 @@ FLAGS_FOR_CODE = {  # code in messages that the command line has other words for
     "label=True": "--all-relevant",
     "(..., several=)": " with --several",
 }
+OF_PROXY = r"^proxy, whose columns and scale are named as --proxy machine\.irm\(grade=\.\.\., scale=\.\.\.\):"
 # Code in messages that is no option, and the words of the command line.
 IN_CODE = (
     (r"(?:--baseline|\bbaseline=) as a frame\b", "a file of saved numbers"),
@@ -31,6 +32,21 @@ IN_CODE = (
     ),
     (r"\bper_query\(\) returned", "per-query wrote"),
     (r"\bjudge\(\)", "--qrels"),
+    (
+        rf"{OF_PROXY} judge: the label or grade is missing; name its column with --label or --grade, one of (.+)",
+        r"--proxy: its file has no grade or label as that of --qrels has; --grade and --label name the column of both "
+        r"files, and it has \1",
+    ),
+    (
+        rf"{OF_PROXY} judge: name the .*?columns? of the judgments with [^;]+; they have (.+)",
+        r"--proxy: its file has no query or document as that of --qrels has; --qrels-query and --qrels-doc name the "
+        r"columns of both files, and it has \1",
+    ),
+    (OF_PROXY, "--proxy:"),
+    (
+        r"^proxy: (.* is text); give each word a grade, as (.+), or convert it$",
+        r"--proxy: \1; convert it, or if that of --qrels is text too, give each word a grade, as \2",
+    ),
     (r"; use similarity\('([^']+)'\)", "; the command is similarity"),
     (
         r"as with str\.zfill\((\d+)\)",

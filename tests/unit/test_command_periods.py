@@ -7,6 +7,7 @@ import pytest
 
 from command_line import error, out, read, write
 from frame_metrics.command import main
+from helpers import called
 
 pytestmark = pytest.mark.usefixtures("alone")
 
@@ -196,3 +197,51 @@ def test_wrong_days_and_columns_of_periods(capsys: pytest.CaptureFixture[str]) -
     told = error(capsys, "change", "log.csv", "rr", "--by", "device")
     assert "pass --arm date with --every 1w, or with --since and the first day of the later period" in told
     assert told.endswith("  | frame-metrics change log.csv rr --by device --arm date --every 1w\n")
+
+
+def test_rows_without_a_date_are_in_neither_period(capsys: pytest.CaptureFixture[str]) -> None:
+    """They are left out, and said; a text that is no date is an error, as is a column that is not there."""
+    log, since = two_weeks([f"2026-03-{1 + n:02}" for n in range(30)]), ("--since", "2026-03-16")
+    write(log, "log.csv")
+    asked = ("change", "log.csv", "rr", "--arm", "date")
+    expected = out(capsys, *asked, *since)
+    for name, more in (("log.csv", [None, None]), ("log.parquet", [None])):
+        rows = [(f"x{n}", 1, 1, "a", day) for n, day in enumerate(more)]
+        extra = pl.DataFrame(rows, schema=log.schema, orient="row")
+        both = pl.concat([log, extra])
+        write(both if name == "log.csv" else both.with_columns(pl.col("date").str.to_date()), name)
+        code, found, said = called(capsys, "change", name, *asked[2:], *since)
+        assert (code, found) == (0, expected)
+        assert said == [
+            f"frame-metrics: {len(more)} of {30 + len(more)} rows have no 'date', and are left out of both periods"
+        ]
+    write(log.with_columns(date=pl.Series([*log["date"][:-1], "unknown"])), "log.csv")
+    assert "and 'date' has other values too, as 'unknown'" in error(capsys, *asked, *since)
+    assert "--arm dat: there is no such column" in error(capsys, "change", "log.csv", "rr", "--arm", "dat", *since)
+
+
+def test_each_of_many_times_is_no_arm(capsys: pytest.CaptureFixture[str]) -> None:
+    """A comparison of each two of them would take long, and answer nothing."""
+    rows = {"query": [f"q{n}" for n in range(120)], "rank": [1 + n % 3 for n in range(120)], "label": [1] * 120}
+    times = pl.Series([f"2026-03-{1 + n // 8:02}T{n % 8:02}:00:00" for n in range(120)])
+    write(pl.DataFrame(rows).with_columns(ts=times), "log.csv")
+    for command in (["sample-size", "--detect", "0.1"], ["change"], ["ab-test"]):
+        asked = [command[0], "log.csv", "rr", *command[1:], "--arm", "ts"]
+        told = error(capsys, *asked)
+        assert "'ts' has 120 dates or times, each of which would be an arm; pass --every 1w, or --since with" in told
+        assert told.endswith(f"  | frame-metrics {' '.join(asked)} --every 1w\n")
+        assert len(read(out(capsys, *asked, "--every", "1w"))) == 3
+        assert len(read(out(capsys, *asked, "--since", "2026-03-09"))) == 1
+    write(pl.read_csv("log.csv").head(100), "log.csv")
+    assert len(read(out(capsys, "change", "log.csv", "rr", "--arm", "ts", "--baseline", times[0]))) == 99
+
+
+def test_no_line_leaves_a_day_out(capsys: pytest.CaptureFixture[str]) -> None:
+    """It would answer another question."""
+    write(two_weeks([f"2026-03-{1 + n:02}" for n in range(30)]), "log.csv")
+    for typed in (
+        "evaluate log.csv rr --since 2026-03-16",
+        "leaderboard log.csv rr --system device --from-date 2026-03-16",
+        "change log.csv rr --arm date --since 16.3.2026",
+    ):
+        assert "| frame-metrics" not in error(capsys, *typed.split())

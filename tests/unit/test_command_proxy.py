@@ -47,3 +47,29 @@ def test_what_takes_no_proxy(capsys: Captured) -> None:
     assert "--proxy" in called(capsys, "leaderboard", "log.csv", *ASKED)[2][0]
     told = called(capsys, "evaluate", "log.csv", "rr", "--system", "system", "--proxy", "machine.csv")[2][0]
     assert "--proxy is about judgments in a separate file; name it with --qrels" in told
+
+
+def test_columns_of_a_machine_are_named_as_those_of_people(capsys: Captured) -> None:
+    """The same flags name both, and what a file lacks is said with them."""
+    expected = called(capsys, "evaluate", "log.csv", *ASKED)[1]
+    told = {"people.csv": "verdict", "machine.csv": "verdict"}
+    for name, label in told.items():
+        pl.read_csv(name).rename({"query": "qid", "doc": "docid", "label": label}).write_csv(name)
+    named = ["--qrels-query", "qid", "--qrels-doc", "docid", "--label", "verdict"]
+    assert called(capsys, "evaluate", "log.csv", *ASKED, *named)[:2] == (0, expected)
+    machine = pl.read_csv("machine.csv")
+    for column, said in (("verdict", "no grade or label as that of --qrels has"), ("qid", "no query or document as")):
+        machine.rename({column: "other"}).write_csv("machine.csv")
+        assert f"--proxy: its file has {said}" in called(capsys, "evaluate", "log.csv", *ASKED, *named)[2][0]
+
+
+def test_values_of_a_machine_that_are_wrong(capsys: Captured) -> None:
+    """Words, and rows, are those of its file, also beside a log of two files."""
+    machine, log = pl.read_csv("machine.csv"), pl.read_csv("log.csv")
+    for name, rows in log.group_by("system"):
+        rows.drop("system").write_csv(f"{name[0]}.csv")
+    asked = ["evaluate", "a.csv", "b.csv", "ndcg@3", "--system", "file", *ASKED[3:], "--grade", "label"]
+    pl.concat([machine, machine.head(1).with_columns(label=1 - pl.col("label"))]).write_csv("machine.csv")
+    assert "(q0, d0), rows 0, 300)" in called(capsys, *asked)[2][0].replace("query and document ", "")
+    machine.with_columns(pl.format("{} words", "label").alias("label")).write_csv("machine.csv")
+    assert "--proxy: label: a grade is a number, and this column is text; convert it" in called(capsys, *asked)[2][0]
