@@ -162,9 +162,9 @@ this().irm.compare("rr", "map", baseline=saved().select("query", rr="value"))
     but: this().irm.per_query("rr", "map").irm(value="value").compare("rr", baseline=saved())
 this().irm.compare("rr", baseline=pl.concat([saved(), saved()]))
 this().irm(query="query").compare("rr", baseline=pl.concat([saved(), saved()]).lazy())
-    BadValueError: baseline: value: 3 of 6 rows repeat a metric of their query (rows 3, 4, 5); keep one of each, or name
-        the column that tells them apart with system= or by=, or in query=['query', ...]; where each row is a query of
-        its own, add a column that numbers the rows, and name it with query=
+    BadValueError: baseline: value: 3 of 6 rows repeat a metric of their query (rows 3, 4, 5); name the column that
+        tells them apart with system= or by=, or in query=['query', ...]; where each row is a query of its own, add a
+        column that numbers the rows, and name it with query=; else keep one of each, or add them up
     but: this().irm(query="query").compare("rr", baseline=saved().lazy())
 this().irm.compare("rr", baseline=saved(query=["x", "y", "z"]))
     BadValueError: baseline: it shares no query with the frame (the frame has (a), the baseline (x));[...]

@@ -28,7 +28,15 @@ from frame_metrics.stats.arms import relative_ends
 from frame_metrics.stats.exact import normal_quantile
 from frame_metrics.stats.margins import SIGNS_OF_MARGIN, by_bound, level_away
 from frame_metrics.stats.shares import hybrid
-from frame_metrics.verbs.compare.differences import Pair, Row, by_area, by_draws, pairs_among, pairs_compared
+from frame_metrics.verbs.compare.differences import (
+    Pair,
+    Row,
+    by_area,
+    by_draws,
+    least_of_units,
+    pairs_among,
+    pairs_compared,
+)
 from frame_metrics.verbs.compare.margins import margin_columns, margins_of
 from frame_metrics.verbs.compare.options import CompareOptions, tests_for
 from frame_metrics.verbs.compare.splits import splits_of_rows
@@ -247,7 +255,8 @@ class ArmRows:
         if not np.isfinite(by_shares[:, at]).all():  # too few rows for the interval of a share, and so for a test
             return {}
         row["ci_low"], row["ci_high"] = hybrid(np.array(values), by_shares[:, at].T, 0.0, (1.0, -1.0)).tolist()
-        row |= {"test": "newcombe", "p_value": min(2 * self._p_of_margin(metric, at, values, 0.0).min(), 1.0)}
+        p = min(2 * self._p_of_margin(metric, at, values, 0.0).min(), 1.0)
+        row |= {"test": "newcombe", "p_value": max(p, least_of_units(units))}
         row |= {} if known is None else margin_columns(self._p_of_margin(metric, at, values, margin[1]), known[0])
         return row
 
