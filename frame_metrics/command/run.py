@@ -66,9 +66,7 @@ class _Parser(argparse.ArgumentParser):
         of_trec = self.prog == f"{PROGRAM} convert" and message.startswith("argument --to: invalid choice")
         if of_trec and (told := in_trec(self.arguments)):
             raise BadValueError(told)
-        error = BadValueError()
-        error.args = (self._unknown(flags) if flags else f"{message}; {self.prog} --help has the options",)
-        raise error
+        raise _whole(self._unknown(flags) if flags else f"{message}; {self.prog} --help has the options")
 
     def _unknown(self, flags: Sequence[str]) -> str:
         """Return the message about unknown flags, with the nearest flag, or the commands that have the flag."""
@@ -267,13 +265,18 @@ def _without_dashes(arguments: Sequence[str]) -> list[str]:
     return [*arguments[:at], *named]
 
 
+def _whole(message: str) -> BadValueError:
+    """Return an error whose message has whole commands, and may be longer than others, which are cut."""
+    error = BadValueError()
+    error.args = (message,)
+    return error
+
+
 def _no_command(arguments: Sequence[str]) -> int:
     """Handle arguments that do not begin with a command, and return the exit code."""
     parser = front(_Parser)
     if arguments and not arguments[0].startswith("-"):
-        error = BadValueError()
-        error.args = (unknown_command(arguments),)  # which has whole commands, and may be longer than a message
-        raise error
+        raise _whole(unknown_command(arguments))
     given = parser.parse_args(arguments)
     if given.completion:
         return printed(_completion(given.completion))

@@ -14,7 +14,6 @@ from frame_metrics.metrics.saved_names import metric_of
 from frame_metrics.report.cells import EQUAL, number_text, plain_text, sign_of
 from frame_metrics.report.difference_sentences import Difference
 from frame_metrics.report.of_periods import are_times
-from frame_metrics.report.of_segments import SEVERAL
 from frame_metrics.report.sentence_writer import SentenceWriter
 from frame_metrics.report.sentences import Plain, Sentence
 from frame_metrics.report.time_sentences import LevelBreak, Outage, TimeChange, TrendOrBreak
@@ -149,7 +148,7 @@ class NextStepSentences(SentenceWriter):
         arm += NAMED[kind].format(*map(repr, (*names, column)))
         arm = f"{OF_FRAME.get(kind, '')}{arm}"
         log, query = "irm", [*self.content.query]
-        if self.content.audit.filter(pl.col("check") == SEVERAL)["n"].sum():  # then the queries are those of each time
+        if self._queries_recur:  # then the queries are those of each time
             log = f"irm.per_query({self.content.first!r}).irm"
             own = {"query": [*query, time], "value": "value", "cluster": query[0]}
             arm += "".join(f", {role}={value!r}" for role, value in own.items())

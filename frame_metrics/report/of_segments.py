@@ -7,8 +7,6 @@ from dataclasses import replace
 from functools import cached_property, partial
 from typing import Any
 
-import polars as pl
-
 from frame_metrics.measuring.baseline import is_frame
 from frame_metrics.measuring.courses import over_other_classes
 from frame_metrics.measuring.same_classes import ACCURACY, BRIER
@@ -30,7 +28,6 @@ MIN_ROWS_OF_SEGMENT = 30  # the fewest rows of such a segment; with fewer, a boo
 SERIES = 500  # the most segments of all systems together in which systems are compared
 DRAWS = 200  # resamples for each segment; so some of them lie outside its interval
 OPPOSITE = 3  # the most segments that are named in which another system beats the best one
-SEVERAL = "queries in several segments"  # the finding of the audit
 
 
 def _sides(one: Difference) -> tuple[Any, ...]:
@@ -191,7 +188,7 @@ class SegmentSentences(SentenceWriter):
         weights = next((name for name in ("weight", "propensity") if roles.get(name) is not None), None)
         if content.weighted is not None or weights:
             return f"{unit} have weights, and the test for it applies to {unit} of equal weight"
-        if content.audit.filter(pl.col("check") == SEVERAL)["n"].sum():
+        if self._queries_recur:
             return f"some {unit} are in several segments, so that these are not independent"
         if self.best_row["average"] != "macro":
             return f"{content.first} is no mean over {unit}"

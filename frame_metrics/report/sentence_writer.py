@@ -25,7 +25,8 @@ if TYPE_CHECKING:
     from frame_metrics.report.calls import Calls
     from frame_metrics.report.content import Content
 
-UNJUDGED = "unjudged in the top"  # the check of the audit
+# Checks of the audit.
+UNJUDGED, SEVERAL = "unjudged in the top", "queries in several segments"
 OneSentence = TypeVar("OneSentence", bound=Sentence)
 
 
@@ -84,6 +85,11 @@ class SentenceWriter:
     def _unjudged_warnings(self) -> pl.DataFrame:
         """The warnings of the audit that results at the top are unjudged."""
         return self.content.audit.filter(pl.col("check").str.starts_with(UNJUDGED), severity="warning")
+
+    @property
+    def _queries_recur(self) -> bool:
+        """True if the audit found queries in several segments, which are then not independent."""
+        return bool(self.content.audit.filter(check=SEVERAL)["n"].sum())
 
     def _of(self, row: Mapping[str, Any]) -> str:
         """Return the segment of a row as text, as "column = value"."""
