@@ -98,6 +98,11 @@ class PeriodSentences(SentenceWriter):
         return sorted(lines, key=lambda line: line.system != self.best)
 
     @property
+    def are_enough_for_breaks(self) -> bool:
+        """True if some line has periods enough for a break."""
+        return any("break" in line.periods.looked_for for line in self.lines)
+
+    @property
     def _others(self) -> list[str]:
         return [name for name in self.content.by if name != self.time]
 

@@ -16,6 +16,7 @@ from frame_metrics.report.of_periods import PeriodSentences, are_times
 from frame_metrics.report.of_strata import in_segments
 from frame_metrics.report.sentence_writer import SentenceWriter
 from frame_metrics.report.sentences import Plain, Sentence
+from frame_metrics.report.time_sentences import TimeChange
 from frame_metrics.report.value_sentences import OutstandingSegment
 from frame_metrics.report.words import p_words
 from frame_metrics.stats.outstanding import MIN_COMPARED, MIN_FLIPPED
@@ -120,16 +121,31 @@ class SegmentSentences(SentenceWriter):
         """Yield the segment that is farthest from the rest, if that is no chance. Of periods yield their course."""
         if not self.segments_of_best:
             return
-        summed = self.content.asked[0][1].summed
-        by = self.content.by
-        if not summed and len(by) == 1 and self._n >= MIN_PERIODS and are_times(self.segments_of_best, by[0]):
-            yield from self._over_time(by[0], nothing)  # fewer have no course, and are segments like others
-        elif self._n < 2:
+        found = [] if self._periods is None else [*self._over_time(self._periods, nothing)]
+        yield from found
+        if any(isinstance(one, TimeChange) for one in found) or (self._periods and self._periods.are_enough_for_breaks):
             return
-        elif self.content.has_baseline and self.content.arms:
+        if self._n > 1:  # too few periods for a break are segments like others
+            yield from self._segment_like_others(pairs, nothing)
+
+    @cached_property
+    def _periods(self) -> PeriodSentences | None:
+        """The periods whose course is looked at; None without a single column of times, and of arms with a baseline."""
+        content = self.content
+        others = self._n < MIN_PERIODS if len(content.by) == 1 else content.has_baseline and content.arms
+        if len(self._times) != 1 or others or content.asked[0][1].summed:
+            return None
+        return PeriodSentences(content, self.work, self.compare_options, self._times[0])
+
+    @cached_property
+    def _times(self) -> list[str]:
+        """The columns of segments that are times."""
+        return [name for name in self.content.by if are_times(self.segments_of_best, name)]
+
+    def _segment_like_others(self, pairs: Sequence[Difference], nothing: list[str]) -> Iterator[Sentence]:
+        """Yield the segment that is farthest from the rest, or that changed most, if that is no chance."""
+        if self.content.has_baseline and self.content.arms:
             yield from self._greatest_change(pairs, nothing)
-        elif (times := self._times) and len(times) == 1 and not summed:
-            yield from self._over_time(times[0], nothing)
         elif why := self._why_not():
             yield self._not_looked_for(why)
         elif self.content.query:
@@ -156,18 +172,12 @@ class SegmentSentences(SentenceWriter):
         elif of_pair:
             nothing.append("a segment that changed")
 
-    @cached_property
-    def _times(self) -> list[str]:
-        """The columns of segments that are times, of several columns."""
-        by = self.content.by
-        return [name for name in by if are_times(self.segments_of_best, name)] if len(by) > 1 else []
-
-    def _over_time(self, time: str, nothing: list[str]) -> Iterator[Sentence]:
+    def _over_time(self, periods: PeriodSentences, nothing: list[str]) -> Iterator[Sentence]:
         """Yield the changes over time of all systems and segments together, the surest first."""
         if why := self._of_other_classes():
             yield self._plain("absent", f"No trend, break or outage is looked for: {why}")
             return
-        yield from PeriodSentences(self.content, self.work, self.compare_options, time).all(nothing)
+        yield from periods.all(nothing)
 
     def _not_looked_for(self, why: str) -> Plain:
         return self._plain("absent", f"No segment that stands out is looked for: {why}")
@@ -177,8 +187,9 @@ class SegmentSentences(SentenceWriter):
         content, unit = self.content, self.content.unit
         if content.asked[0][1].summed:
             return f"{content.first} is a sum, which depends on how many {unit} a segment has"
-        if self._times:
-            return self._of_both(self._times)
+        if len(self._times) > 1:
+            hint = f"by={self._times[0]!r} alone looks for a trend, a break or an outage"
+            return f"{self._by} makes {self._n:,} segments, and {' and '.join(self._times)} vary by themselves; {hint}"
         if not content.query:
             if why := self._of_other_classes():
                 return why
@@ -201,14 +212,6 @@ class SegmentSentences(SentenceWriter):
             return ""
         way = ACCURACY if self.work.columns.predicted else BRIER
         return f"{content.first} is an average over classes, and not all segments ({self._by}) have the same; {way}"
-
-    def _of_both(self, times: Sequence[str]) -> str:
-        """Return the reason that some columns of segments are times: these have a scatter of their own."""
-        others = [name for name in self.content.by if name not in times]
-        alone = others[0] if len(others) == 1 else others
-        hint = f"by={times[0]!r} alone looks for a trend, a break or an outage"
-        hint += f", and by={alone!r} for a segment that stands out" if others else ""
-        return f"{self._by} makes {self._n:,} segments, and {' and '.join(times)} varies by itself; {hint}"
 
     def _of_queries_and_changes(self, pairs: Sequence[Difference], nothing: list[str]) -> Iterator[Sentence]:
         """Yield the segment that stands out, and which others surely changed; else the one that surely changed most."""

@@ -371,7 +371,10 @@ def test_segments_that_are_otherwise_than_all_are_named() -> None:
     named = irm(by=pl.col("day").dt.strftime("day %d"))
     (segment,) = said(named, "ndcg@5", about="segment")
     assert segment["of"] == "day = day 04"
-    assert not said(irm, "ndcg@5", about="segment")  # days are judged by their own scatter
+    (segment,) = said(irm, "ndcg@5", about="segment")  # 4 days are too few to be judged by their own scatter
+    assert segment["of"] == "day = 2026-01-04"
+    many = irm.frame.with_columns(day=pl.date(2026, 1, 1) + pl.duration(days=pl.col("query") % 20))
+    assert not said(many.irm(system="run", by="day"), "ndcg@5", about="segment")
 
 
 def test_systems_that_are_alike_in_each_query_are_called_so() -> None:
