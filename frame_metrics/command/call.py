@@ -11,7 +11,7 @@ from itertools import takewhile
 from typing import Any
 
 from frame_metrics.command import reading, writing
-from frame_metrics.command.commands import GATES_ON_VALUES, metrics_taken, options_of, takes_one_metric
+from frame_metrics.command.commands import GATES_ON_VALUES, LIMITS, metrics_taken, options_of, takes_one_metric
 from frame_metrics.command.formats import format_inside, format_of
 from frame_metrics.command.front import PROGRAM
 from frame_metrics.command.gate_options import SAVED, check_gates
@@ -119,8 +119,9 @@ class CommandLine:
         named = self.given.get("input") or ([] if leading else self.set_options.get("input", []))
         leading = leading or ([] if named else rest[:1])
         inputs, before = [*named, *leading], [self.set_options[one] for one in SAVED if self.set_options.get(one)]
-        if self.name == "change" and len(inputs) == 2 and inputs[:1] == before:  # which is the earlier period anyhow
-            inputs = inputs[1:]
+        with_itself = self.name in OF_FILES and self.name != "change" and self.set_options.get("saved")
+        if self.name in OF_FILES and len(inputs) == 2 and inputs[0] in before and not with_itself:
+            inputs = inputs[1:]  # the other is compared with it
         return inputs, rest[len(leading) :]
 
     @property
@@ -134,7 +135,7 @@ class CommandLine:
     @cached_property
     def gated_metrics(self) -> list[str]:
         """The metrics that are asked for, and those of gates."""
-        limits = [self.set_options.get(name) for name in ("fail_under", "fail_over", "margin", "max_drop")]
+        limits = [self.set_options.get(name) for name in (*LIMITS, "margin", "max_drop")]
         gated = [name for one in limits if isinstance(one, dict) for name in one] if self.has_gates else []
         return with_gated(self.metrics, gated, all_there="value" in self.set_options)
 
@@ -261,7 +262,7 @@ class CommandLine:
 
     def _name_limits(self) -> None:
         """Make the number of a gate the limit of the only metric that is asked for."""
-        for name in ("fail_under", "fail_over"):
+        for name in LIMITS:
             limit = self.set_options.get(name)
             if not is_number(limit):
                 continue

@@ -47,7 +47,8 @@ FILES_OF: dict[str, tuple[type, ...]] = {
     "metrics": (Output, PrintOptions),
 }  # of others: PrintOptions
 HELP = argparse.RawDescriptionHelpFormatter
-GATES_ON_VALUES = ("fail_under", "fail_over", "fail_if_worse_than", "not_worse_than")  # those on saved numbers too
+LIMITS = ("fail_under", "fail_over")
+GATES_ON_VALUES = (*LIMITS, "fail_if_worse_than", "not_worse_than")  # those on saved numbers too
 ON_DIFFERENCES = ("fail_if_worse_than", "max_drop", "not_worse_than", "margin", "alpha", "junit")
 OF_TWO_PERIODS = ("change", "ab-test", "sample-size", "summary", "report")  # commands that take --since
 GATED = (*GATES_ON_VALUES, "max_drop", "margin", "saved_system", "alpha", "junit")  # with what they need
@@ -150,7 +151,9 @@ COMMANDS: dict[str, Command] = {
     ),
     "per-class": Command(
         """
-  frame-metrics per-class cases.parquet precision recall f1 --label species --predicted guess"""
+  frame-metrics per-class cases.parquet precision recall f1 --label species --predicted guess
+  frame-metrics per-class cases.parquet recall --label species --predicted guess --fail-under recall=0.6""",
+        (*LIMITS, "junit"),
     ),
     "thresholds": Command(
         """

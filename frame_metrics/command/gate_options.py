@@ -7,7 +7,7 @@ from math import isfinite
 from typing import Any
 
 from frame_metrics.command import gates
-from frame_metrics.command.commands import GATES_ON_VALUES
+from frame_metrics.command.commands import GATES_ON_VALUES, LIMITS
 from frame_metrics.command.gates_of_audit import check_bounds
 from frame_metrics.errors import BadValueError
 from frame_metrics.metrics.parameters import is_number
@@ -20,7 +20,7 @@ def check_gates(name: str, options: Mapping[str, Any]) -> None:
     for one in SAVED:
         if options.get(one) == "":
             raise BadValueError(f"--{one.replace('_', '-')}: it needs the name of a file, and has none")
-    for one in ("fail_under", "fail_over"):
+    for one in LIMITS:
         _check_limits(one, options.get(one) or {}, options)
     alpha, worse, bounds = (options.get(one) for one in ("alpha", "fail_if_worse_than", "fail_on"))
     not_worse, margin = (options.get(one) for one in ("not_worse_than", "margin"))

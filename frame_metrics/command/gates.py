@@ -68,12 +68,13 @@ def limits(result: pl.DataFrame, least: Mapping[str, float], most: Mapping[str, 
 
 
 def _limit(row: Mapping[str, Any], limit: float, word: str) -> Outcome:
-    """Check one value against its limit; an undefined value fails."""
+    """Check one value against its limit; an undefined value fails, but that of a class without rows."""
     value, where = row["value"], _where(row)
     bound = f"at {'least' if word == 'under' else 'most'} {_number(limit)}"
     name = f"{row['metric']} {bound}{where}"
-    if value is None:
-        return Outcome(name, f"{row['metric']} is undefined{where}, and has to be {bound}", True)
+    if value is None or (row.get("support") == 0 and row["n_undefined"]):  # which counts as 0
+        text = f"{row['metric']} is undefined{where}, and has to be {bound}"
+        return _of_class(Outcome(name, text, True), row)
     failed = value < limit if word == "under" else value > limit
     comparison = f"{word} {_number(limit)}" if failed else bound
     return Outcome(name, f"{row['metric']} is {_number(value)}{where}, {comparison}", failed)
@@ -100,7 +101,7 @@ def worse(result: pl.DataFrame, alpha: float, unpaired: Sequence[Unpaired], marg
         by_more = f" by more than {_number(most)}" * bool(most)
         name = f"{metric} not worse than {row['baseline']}{by_more}{where}"
         if difference is None or p is None:
-            yield Outcome(name, _uncompared(row), True)
+            yield _of_class(Outcome(name, _uncompared(row), True), row)
             continue
         if alone.too_many in ("log", "both"):  # saved numbers may be of more queries than are asked now
             yield Outcome(name, _uncompared(row, alone.words), True)
@@ -117,7 +118,7 @@ def worse(result: pl.DataFrame, alpha: float, unpaired: Sequence[Unpaired], marg
         taken = _direction(metric)
         noted = [alone.noted(metric, where), taken]
         sentence, remark = ("; ".join(filter(None, one)) for one in ((text, alone.words, taken), noted))
-        yield Outcome(name, sentence, failed, remark, passed=_passed(row, "p_adjusted"))
+        yield Outcome(name, sentence, failed, remark, passed=_passed(row, "p_adjusted", most))
 
 
 def _direction(metric: str) -> str:
@@ -157,7 +158,8 @@ def dropped(result: pl.DataFrame, most: Any, unpaired: Sequence[Unpaired]) -> It
         yield Outcome("no drop", "nothing was compared: the result has no rows", True)
     for row, alone in zip(result.iter_rows(named=True), unpaired, strict=True):
         if row["difference"] is None or alone.too_many in ("log", "both"):
-            yield Outcome(f"{row['metric']} no drop{_where(row)}", _uncompared(row, alone.words), True)
+            outcome = Outcome(f"{row['metric']} no drop{_where(row)}", _uncompared(row, alone.words), True)
+            yield _of_class(outcome, row)
             continue
         yield from _drop(row, row["value"], row["baseline_value"], most, alone)
 
@@ -245,7 +247,7 @@ def _drop(
     noted = "; ".join(filter(None, (alone.noted(metric, _where(row)), taken)))
     name, passed = (
         f"{metric} at most {_number(limit)} worse{_where(row)}",
-        passed_with(metric, value, before, _where(row)),
+        passed_with(metric, value, before, _where(row), accepted=limit),
     )
     yield Outcome(name, text, lost > limit + CLOSE, noted, passed=passed)
 
@@ -270,7 +272,7 @@ def not_worse(result: pl.DataFrame, alpha: float, unpaired: Sequence[Unpaired], 
             continue
         name = f"{metric} not worse than {row['baseline']} by more than {_number(most)}{where}"
         if row["difference"] is None or alone.too_many:
-            yield Outcome(name, _uncompared(row, alone.words), True, undecided=True)
+            yield _of_class(Outcome(name, _uncompared(row, alone.words), True, undecided=True), row)
             continue
         text = f"{metric} is {_number(row['value'])} against {_number(row['baseline_value'])}{where}: "
         if p is None:
@@ -283,7 +285,7 @@ def not_worse(result: pl.DataFrame, alpha: float, unpaired: Sequence[Unpaired], 
         loss = _number(loss_left(row, metric_of(metric), most))
         text += f"a loss of up to {loss} is not excluded" if failed else f"not worse by more than {_number(most)}"
         text += f", p = {_number(p)} at level {_number(alpha)}"
-        sentence, passed = "; ".join(filter(None, (text, alone.words))), _passed(row, "p_not_worse")
+        sentence, passed = "; ".join(filter(None, (text, alone.words))), _passed(row, "p_not_worse", most)
         yield Outcome(name, sentence, failed, alone.noted(metric, where), passed=passed)
 
 
@@ -301,6 +303,14 @@ def _none_moved(row: Mapping[str, Any], margin: float, alpha: float) -> str:
     return f"{why}{more}, p = {_number(p)} at level {_number(alpha)}"
 
 
+def _of_class(outcome: Outcome, row: Mapping[str, Any]) -> Outcome:
+    """Return the outcome of what is undefined: a class that is never true, now and before, fails no gate."""
+    rows = [row[name] for name in ("support", "baseline_support", "n_unpaired") if name in row]
+    if "support" not in row or any(rows):
+        return outcome
+    return Outcome(outcome.name, outcome.sentence, failed=False, noted=f"{outcome.sentence}; not checked")
+
+
 def _uncompared(row: Mapping[str, Any], unsaved: str = "") -> str:
     """Return words for a row that cannot be compared; ``unsaved``: for queries of one side, if these are too many."""
     rows = [row[name] for name in ("support", "baseline_support") if name in row]  # of a class
@@ -309,10 +319,10 @@ def _uncompared(row: Mapping[str, Any], unsaved: str = "") -> str:
     return f"{row['metric']} cannot be compared{_where(row)}: {why}"
 
 
-def _passed(row: Mapping[str, Any], p: str) -> Passed:
+def _passed(row: Mapping[str, Any], p: str, most: float) -> Passed:
     """Return the difference of a row of a comparison, with its interval and the p-value of a column."""
-    ends = row["ci_low"], row["ci_high"]
-    return passed_with(row["metric"], row["value"], row["baseline_value"], _where(row), ends, f", {p} {short(row[p])}")
+    ends, more = (row["ci_low"], row["ci_high"]), f", {p} {short(row[p])}"
+    return passed_with(row["metric"], row["value"], row["baseline_value"], _where(row), ends, more, accepted=most)
 
 
 def _where(row: Mapping[str, Any]) -> str:

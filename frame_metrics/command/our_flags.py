@@ -39,7 +39,7 @@ def known_flags(name: str, arguments: Sequence[str]) -> tuple[str, list[str]]:
         if name == "evaluate" and flag == "-q" and not equals:
             words = ["--query"] if after and after[0] != "-" and not is_input(after) else []
             name = name if words else "per-query"
-        elif name == "evaluate" and flag in ("--per-query", "--per-class") and not {*GATE} & {*arguments}:
+        elif name == "evaluate" and flag in ("--per-query", "--per-class") and _takes_gates(flag[2:], arguments):
             name, words = flag[2:], []
         elif name == "to-judge" and argument.isdecimal() and not (found and found[-1][0] == "-"):
             words = ["--n", argument]
@@ -53,6 +53,12 @@ def known_flags(name: str, arguments: Sequence[str]) -> tuple[str, list[str]]:
             words = _ours(flag, options_of(name), after, arguments)
         found += [*words[:-1], f"{words[-1]}={value}"] if equals and words else words
     return name, [*_each_column(found, options_of(name))]
+
+
+def _takes_gates(name: str, arguments: Sequence[str]) -> bool:
+    """Return True if a command has all gates of some arguments."""
+    gates = {*GATE} & {one.partition("=")[0] for one in arguments}
+    return all(one[2:].replace("-", "_") in options_of(name) for one in gates)
 
 
 def _each_column(arguments: Sequence[str], options: Mapping[str, Option]) -> Iterator[str]:

@@ -19,6 +19,7 @@ class Passed(NamedTuple):
     metric: str
     lost: float  # how much worse it is than before
     words: str
+    accepted: float  # the loss that is accepted
 
 
 @dataclass(frozen=True)
@@ -39,7 +40,9 @@ def worst_passed(outcomes: Sequence[Outcome]) -> Iterator[str]:
     for metric in dict.fromkeys(one.metric for one in passed if not any(one.failed for one in outcomes)):
         each = [one for one in passed if one.metric == metric]
         others = f", the worst of {len(each)}" * (len(each) > 1)
-        yield f"gate passed: {max(each, key=lambda one: one.lost).words}{others}"
+        worst = max(each, key=lambda one: one.lost)
+        accepted = f"; up to {short(worst.accepted)} worse is accepted" * bool(worst.accepted)
+        yield f"gate passed: {worst.words}{others}{accepted}"
 
 
 def passed_with(
@@ -49,10 +52,14 @@ def passed_with(
     where: str,
     ends: tuple[float | None, float | None] = (None, None),
     more: str = "",
+    *,
+    accepted: float = 0,
 ) -> Passed:
-    """Return a difference from before, with the ends of its interval, if it has one, and ``more`` words."""
+    """Return a difference from before, with the ends of its interval, if it has one, and ``more`` words.
+
+    ``accepted``: the loss that is accepted.
+    """
     low, high = map(short, ends)
     words = f"{metric} {short(value)} against {short(before)}{where}: a difference of {short(value - before)}"
-    return Passed(
-        metric, (before - value) * metric_of(metric).sign, f"{words}{f' ({low} to {high})' * bool(low and high)}{more}"
-    )
+    words += f" ({low} to {high})" * bool(low and high) + more
+    return Passed(metric, (before - value) * metric_of(metric).sign, words, accepted)

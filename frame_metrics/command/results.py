@@ -13,7 +13,7 @@ import polars as pl
 
 from frame_metrics.command import gates
 from frame_metrics.command.call import FILE
-from frame_metrics.command.commands import options_of, takes_one_metric
+from frame_metrics.command.commands import LIMITS, options_of, takes_one_metric
 from frame_metrics.command.frames import Frames
 from frame_metrics.command.front import PROGRAM
 from frame_metrics.command.gates_of_audit import grave
@@ -39,15 +39,21 @@ def result_of(frames: Frames) -> Checked:
 
 
 def _called(frames: Frames) -> Checked:
-    """Call a verb without gates, and return its result."""
-    name, metrics = frames.call.name, frames.call.metrics
+    """Call a verb, and return its result, and the outcomes of limits."""
+    name, metrics = frames.call.name, frames.call.gated_metrics
     verb, one = getattr(frames.against(), name.replace("-", "_")), takes_one_metric(name)
     options = options_of_verb(frames) | ({"metric": metrics[0]} if one and metrics else {})
     with frames.baseline() as baseline:
         result = frames.collected(verb(*([] if one else metrics), **options, **baseline))
     if name == "agreement":
         _check_agreement(frames, result)
-    return _with_notes(frames, result), []
+    return _with_notes(frames, result), _limits(frames, result)
+
+
+def _limits(frames: Frames, result: pl.DataFrame) -> list[Outcome]:
+    """Return the outcomes of limits of values."""
+    least, most = (frames.call.set_options.get(name) or {} for name in LIMITS)
+    return list(gates.limits(result, least, most))
 
 
 def _with_notes(frames: Frames, result: pl.DataFrame) -> pl.DataFrame:
@@ -73,12 +79,9 @@ def _evaluate(frames: Frames) -> Checked:
 
 def evaluated_with_gates(frames: Frames, margin: Any, options: Mapping[str, Any]) -> Checked:
     """Evaluate the metrics that are asked for, and those of gates; return the result and the outcomes of gates."""
-    set_options = frames.call.set_options
-    least, most = set_options.get("fail_under") or {}, set_options.get("fail_over") or {}
     metrics = frames.call.gated_metrics
     result = frames.collected(frames.irm.evaluate(*metrics, **options))
-    outcomes = list(gates.limits(result, least, most))
-    return result, outcomes + _against_before(frames, metrics, margin, result, options)
+    return result, _limits(frames, result) + _against_before(frames, metrics, margin, result, options)
 
 
 def _against_before(

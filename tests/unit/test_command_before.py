@@ -176,7 +176,7 @@ def test_other_classes_and_directions_are_seen_by_limits_of_means(capsys: Captur
     gate = ["--fail-if-worse-than", "fast.csv", "--max-drop", "1"]
     code, _, (told, passed) = called(capsys, "evaluate", "slow.csv", "--value", "ms", *gate)
     assert (code, told) == (0, "frame-metrics: ms has no direction that is known, and less of it counts as worse")
-    assert passed == "frame-metrics: gate passed: ms 14.5 against 9.5: a difference of 5.0"
+    assert passed == "frame-metrics: gate passed: ms 14.5 against 9.5: a difference of 5.0; up to 1.0 worse is accepted"
 
 
 def test_one_system_of_before(capsys: Captured) -> None:
@@ -194,6 +194,8 @@ def test_more_files_than_two(capsys: Captured) -> None:
     """Each file is compared with the log of before; two periods and one more are an error."""
     asked = ["compare", "old.csv", "new.csv", "rr", "--saved", "old.csv", "--columns", "file,baseline"]
     assert sorted(called(capsys, *asked)[1].split()[1:]) == ["new,old.csv", "old,old.csv"]
+    asked[4:] = ["--fail-if-worse-than", "old.csv", "--columns", "file,baseline"]  # no file is worse than itself
+    assert called(capsys, *asked)[1].split()[1:] == ["new,old"]
     asked = ["change", "old.csv", "new.csv", "rr", "--saved", "old_two.csv"]
     assert "it is one more period than the two of change" in called(capsys, *asked)[2][0]
 

@@ -193,6 +193,21 @@ def test_a_class_without_rows_fails(capsys: Captured) -> None:
     assert told in called(capsys, *gate)[2]  # the log of before has none
 
 
+def test_a_limit_of_each_class(capsys: Captured) -> None:
+    """A class that was only predicted has no recall to lose, now or against before; nor is it called 0."""
+    rows = pl.DataFrame({"doc": range(12), "label": [*"aabbccaabbcc"], "predicted": [*"xbbbccaabbcc"]})
+    rows.write_csv("new.csv")
+    rows.with_columns(predicted=pl.col("label")).write_csv("old.csv")
+    code, _, said = called(capsys, "evaluate", "new.csv", "recall", "--no-doc", "--per-class", "--fail-under", "0.6")
+    failed = "frame-metrics: gate failed: recall is 0.5 (class a), under 0.6"
+    unknown = "frame-metrics: recall is undefined (class x), and has to be at least 0.6; not checked"
+    assert (code, said) == (1, [failed, unknown])
+    gate = ["compare", "new.csv", "recall", "--doc", "doc", "--per-class", "--fail-if-worse-than", "old.csv"]
+    code, _, said = called(capsys, *gate)
+    told = "frame-metrics: recall cannot be compared (class x): no row of the class; not checked"
+    assert (code, said[0]) == (0, told)
+
+
 def test_saved_numbers_of_several_systems(capsys: Captured) -> None:
     """--saved-system takes the numbers of one."""
     better = ranked().with_columns(score=10.0 * pl.col("grade") - pl.col("doc"), run=pl.lit("b"))
@@ -835,7 +850,8 @@ def test_the_total_of_segments_is_gated(capsys: Captured) -> None:
     assert said.replace(" (total_over s)", "") == whole[2][0]
     assert called(capsys, "evaluate", *BY_SEGMENT, "--max-drop", "0.01")[2][-1].endswith("0.01 worse is accepted")
     (passed,) = called(capsys, "evaluate", *BY_SEGMENT, "--max-drop", "0.04")[2]
-    assert passed == "frame-metrics: gate passed: rr 0.253 against 0.285 (s 0): a difference of -0.0323, the worst of 9"
+    worst = "rr 0.253 against 0.285 (s 0): a difference of -0.0323, the worst of 9; up to 0.04 worse is accepted"
+    assert passed == f"frame-metrics: gate passed: {worst}"
 
 
 def test_a_total_over_queries_of_several_segments_is_no_comparison_of_queries(capsys: Captured) -> None:
@@ -873,7 +889,8 @@ def test_a_loss_beyond_a_margin_has_to_be_sure(command: str, capsys: Captured) -
     assert said.endswith(", and up to 0.02 worse is accepted, at level 0.05")
     assert called(capsys, command, *BEYOND, f"rr={low - 1e-9}")[0] == 1
     code, _, (passed,) = called(capsys, command, *BEYOND, f"rr={low + 1e-9}")
-    assert (code, passed) == (0, f"{PASSED} 0.238 against 0.298: a difference of -0.06 (-0.0675 to -0.0525), {P}")
+    told = f"{PASSED} 0.238 against 0.298: a difference of -0.06 (-0.0675 to -0.0525), {P}"
+    assert (code, passed) == (0, f"{told}; up to {low:.3g} worse is accepted")
     assert called(capsys, command, *BEYOND, f"rr={low - 1e-9}", "--alpha", "0.001")[0] == 0
     save_segments([value - 2.5 * (at in (7, 80)) for at, value in enumerate(BEFORE)])
     assert called(capsys, command, *BEYOND, "0.02")[0] == 0
