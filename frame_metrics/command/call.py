@@ -85,6 +85,8 @@ class CommandLine:
         options, found = options_of(self.name), {**self._named}
         if self.qrels_among_arguments and "qrels" in options:
             found.setdefault("qrels", self.qrels_among_arguments)
+        if self.name in OF_ANNOTATORS and "qrels" not in found and len(self.arguments_named) > 1:
+            found.setdefault("annotator", FILE)
         if self.name in OF_ANNOTATORS and found.get("annotator") is not None and self.arguments_named:
             found.setdefault("qrels", self.arguments_named)
         return {name: value for name, value in found.items() if value is not None or name in SET_ASIDE}
@@ -229,7 +231,8 @@ class CommandLine:
                     f"{option.flag} is about judgments in a separate file; name it with --qrels{further}"
                 )
                 raise error.offering({self.name: ["agreement"], "metric=": []}) if further else error
-        check_gates(self.name, options)
+        two = self.compares_files and self.name in WITH_FIRST
+        check_gates(self.name, options, self.arguments[0][0] if two else None)
         for name in self.metrics:
             if self.name != "curve" and "value" not in options and not _is_file(name):
                 read([name])

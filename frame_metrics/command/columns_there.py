@@ -17,6 +17,7 @@ FIRST_ROWS = 2_000  # rows that show what a column holds
 MOST_GRADES, MOST_CLASSES, MOST_GROUPS = 12, 50, 100  # different values of judgments, of classes and of groups
 READ_AS = {".csv": ",", ".tsv": "\t"}  # endings of files of cells, and what is between these
 OF_IDS, OF_GROUPS = ("query", "doc", "cluster"), ("system", "arm", "by", "annotator", "team")
+OF_LISTS = ("doc", "relevant")
 PLAIN_WORDS = {"id", "is", "y", "text", "product", "class", "label", "score"}  # of usual names, that name no role
 WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 
@@ -58,8 +59,10 @@ def first_rows(arguments: Iterable[str]) -> pl.DataFrame:
 
 def may_hold(role: str, values: pl.Series) -> bool:
     """Return True for values that a column of a role may have."""
-    known = values.drop_nulls()
-    kind, n = values.dtype, known.n_unique()
+    known, kind = values.drop_nulls(), values.dtype
+    if isinstance(kind, pl.List):
+        return role in OF_LISTS
+    n = known.n_unique()
     least, most = (float(one(known.to_numpy())) if n and kind.is_numeric() else 0 for one in (np.min, np.max))
     if role in OF_IDS:
         return not kind.is_float() and n > 1

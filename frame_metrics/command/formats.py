@@ -27,6 +27,7 @@ READ = tuple(ENDINGS)
 KNOWN = tuple(endings[0] for endings in ENDINGS.values())
 OF_CELLS = {"csv": ",", "tsv": "\t"}
 OF_TEXT = (*OF_CELLS, "jsonl", "json")
+OF_TREC = ("run", "qrels")
 MARKS = {"parquet": b"PAR1", "arrow": b"ARROW1"}  # the first bytes of files of these formats
 UTF_16 = (b"\xff\xfe", b"\xfe\xff")  # the first bytes of text in UTF-16
 PACKED = b"\x1f\x8b"  # the first bytes of files that gzip packed
@@ -35,20 +36,26 @@ FIRST_BYTES = 4096  # first bytes of a file that are looked at
 
 
 def format_inside(name: str) -> str | None:
-    """Return the format of a file: that of its ending, else that which its first bytes or its first line shows."""
-    if (known := format_of(name)) or not os.path.isfile(name):
+    """Return the format of a file: that of its ending, else that which its first bytes or its first line shows.
+
+    Of the two formats of TREC the first line decides, as files of both are called .trec.
+    """
+    known = format_of(name)
+    if known not in (None, *OF_TREC) or not os.path.isfile(name):
         return known
     with unpacked(name) as file:
         first = file.read(FIRST_BYTES).removeprefix(BOM_UTF8).lstrip()
     line = first.partition(b"\n")[0]
     fields = line.split()
     marks = {**MARKS, "json": b"[", "jsonl": b"{"}
-    if marked := next((kind for kind, mark in marks.items() if first.startswith(mark)), None):
-        return marked
     if len(fields) == 6 and fields[3].isdigit():
         return "run"
     if len(fields) == 4 and fields[3].lstrip(b"-").isdigit():
         return "qrels"
+    if known:
+        return known
+    if marked := next((kind for kind, mark in marks.items() if first.startswith(mark)), None):
+        return marked
     return next((kind for kind, between in OF_CELLS.items() if between.encode() in line), None)
 
 

@@ -7,7 +7,7 @@ import shlex
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -16,7 +16,7 @@ import polars as pl
 from frame_metrics.accessor import IRM
 from frame_metrics.command import mixed_systems, reading, writing
 from frame_metrics.command.before import Before
-from frame_metrics.command.call import OF_DOCS, OF_FILES, OF_PAGES, OF_RANKS, CommandLine
+from frame_metrics.command.call import FILE, OF_DOCS, OF_FILES, OF_PAGES, OF_RANKS, CommandLine
 from frame_metrics.command.commands import OF_JUDGE, options_of
 from frame_metrics.command.files import File
 from frame_metrics.command.gate_options import SAVED
@@ -239,7 +239,9 @@ class Frames:
             role: [role, *reading.each(self.call.roles.get(role)), its or role] for role, its in columns.items()
         }
         ids["subtopic"] = reading.each(self.call.set_options.get("subtopic"))
-        qrels = self.input(names, "--qrels-from", "qrels", **ids).frame().collect()
+        of_file = FILE if self.call.set_options.get("annotator") == FILE and len(names) > 1 else None
+        files = self.input(names, "--qrels-from", "qrels", of_file, **ids)
+        qrels = (replace(files, renames=True) if of_file else files).frame().collect()
         if self._has_items_alone(qrels.columns):
             qrels = qrels.with_columns(query=pl.lit("all"))
             self.made = ["query", *self.made]

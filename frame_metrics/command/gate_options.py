@@ -15,8 +15,11 @@ from frame_metrics.metrics.parameters import is_number
 SAVED = ("saved", "fail_if_worse_than", "not_worse_than")  # options that name saved numbers
 
 
-def check_gates(name: str, options: Mapping[str, Any]) -> None:
-    """Raise for gates without an effect, or that the result cannot be checked against."""
+def check_gates(name: str, options: Mapping[str, Any], before: str | None) -> None:
+    """Raise for gates without an effect, or that the result cannot be checked against.
+
+    ``before``: the first of two files, with which the other is compared.
+    """
     for one in SAVED:
         if options.get(one) == "":
             raise BadValueError(f"--{one.replace('_', '-')}: it needs the name of a file, and has none")
@@ -64,6 +67,8 @@ def check_gates(name: str, options: Mapping[str, Any]) -> None:
         and ungated,
     }
     for message in (message for message, holds in wrong.items() if holds):
+        if drop and not worse and before:
+            raise BadValueError(message).offering(fail_if_worse_than=before)
         lacking = drop and not worse and options.get("saved")
         raise BadValueError(message).offering({"saved=": ["fail_if_worse_than="]} if lacking else {})
 

@@ -18,7 +18,7 @@ FIRST_ROWS = 100_000  # rows that are looked at
 
 def note_on_systems(log: pl.LazyFrame, columns: Columns, metrics: Sequence[str]) -> str:
     """Return a note if each system is measured by its own rows, or each file by those of all too; "" if not."""
-    if not columns.systems_have_rows or columns.n_relevant or columns.relevant:
+    if not columns.systems_have_rows or columns.n_relevant or columns.relevant or columns.value:
         return ""
     concerned = ", ".join(filter(_counts_unfound, metrics))
     if columns.doc:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from frame_metrics.command.other_names import ANY, NUMBER, TWO, WHOLE, WORST_QUERIES, Way
+from frame_metrics.command.other_names import ANY, NO_NUMBER, NUMBER, TWO, WHOLE, WORST_QUERIES, Way
 
 # Other names of options, where a command has none of that name; of several, the first that it has. The usual names
 # of columns are those that roles declare.
@@ -150,7 +150,7 @@ RETIRED = {
     **dict.fromkeys(("min", "at-least"), Way("a gate is --fail-under", "--fail-under {}", value=NUMBER)),
     **dict.fromkeys(("max", "at-most"), Way("a gate is --fail-over", "--fail-over {}", value=NUMBER)),
     "baseline": SAVED,
-    "fail-if-worse": Way(f"pass --fail-if-worse-than old.csv, {BASE}", "--fail-if-worse-than {}", value=ANY),
+    "fail-if-worse": Way(f"pass --fail-if-worse-than old.csv, {BASE}", "--fail-if-worse-than {}", value=NO_NUMBER),
     **dict.fromkeys(("compare-to", "compare-with"), FIRST_OF_TWO),
     **dict.fromkeys(("against", "reference-run", "saved"), SAVED),
     **dict.fromkeys(("compare against", "compare reference-run"), FIRST_OF_TWO),

@@ -13,7 +13,7 @@ from frame_metrics.command.columns_there import columns_in, first_rows
 from frame_metrics.command.commands import options_of
 from frame_metrics.command.named_metrics import is_metric, with_gates
 from frame_metrics.command.options import Option
-from frame_metrics.command.other_names import GATE, Way
+from frame_metrics.command.other_names import GATE, NUMBER, Way
 from frame_metrics.command.other_options import OF_COLUMN, OF_FIRST, OF_SECOND, OTHER_FLAGS, RETIRED
 from frame_metrics.roles.roles import role_called
 
@@ -101,7 +101,8 @@ def _with_filters(arguments: Sequence[str], options: Mapping[str, Option]) -> li
         column, value = flag[2:], value if equals else next(iter(left[1:]), "")
         known = has_flag(flag, options) or flag in OTHER_FLAGS or flag[2:] in RETIRED or role_called(column)
         rows = first_rows(arguments) if flag[:2] == "--" and not known else pl.DataFrame()
-        is_filter = column in rows.columns and value in rows[column].cast(pl.String)
+        values = rows[column] if column in rows.columns else pl.Series(dtype=pl.String)
+        is_filter = not values.dtype.is_nested() and value in values.cast(pl.String)
         found += ["--filter", f"{column}={value}"] if is_filter else left[:1]
         left = left[2 if is_filter and not equals else 1 :]
     return found
@@ -195,6 +196,7 @@ def _ours(flag: str, options: Mapping[str, Option], value: str, arguments: Seque
     singular = [_singular(plain)] if _way(plain[2:], value) is None else []
     known += [*([f"--{role}"] * bool(role and singular)), plain, *singular]
     known = ["--threshold", *known] if plain in ("--cutoff", "--at") and SHARE.fullmatch(value) else known
+    known = ["--max-drop", *known] if plain == "--fail-if-worse" and re.fullmatch(NUMBER, value) else known
     ours = next((one for one in known if _suits(one.split(" ")[0], options, value, arguments)), flag)
     return [flag] if ours == "--input" and not os.path.exists(value) else ours.split(" ")
 

@@ -70,12 +70,15 @@ class InputFiles:
     converts_only: bool = False  # True if rows are only converted; then texts in every column stay as they are written
     file_column: str | None = None  # a column to add, with the name of the file that a row is of
     option_names_it: bool = False  # whether an option names that column, which the files may have themselves
+    renames: bool = False  # whether the only column that another file alone has is called as that of the first
     files: list[File] = field(default_factory=list)  # the files, once ``frame`` was called
 
     def frame(self) -> pl.LazyFrame:
         """Return the rows of all files, one below the other, as a plan that has not run."""
         for name, short in zip(self.names, file_names(self.names), strict=True):
             self.files.extend(self._named(file, short) for file in self._of_name(name))
+        if self.renames:
+            self.files[1:] = [_renamed(one, self.files[0]) for one in self.files[1:]]
         return self.files[0].plan if len(self.files) == 1 else read_all([*self._of_one_type()])
 
     def _of_one_type(self) -> Iterator[File]:
@@ -234,6 +237,16 @@ def file_names(names: Sequence[str]) -> list[str]:
     """Return names of files without folders and endings, or as they are, if these are equal otherwise."""
     short = [re.sub(r"(\.\w+)?(\.gz)?$", "", os.path.basename(name.rstrip("/"))) for name in names]
     return short if len({*short}) == len(short) else [*names]
+
+
+def _renamed(file: File, first: File) -> File:
+    """Return a file whose only column that the first one lacks is called as the first's own; a note is printed."""
+    names, others = ({*one.plan.collect_schema()} for one in (first, file))
+    if len(names - others) != 1 or len(others - names) != 1:
+        return file
+    (name,), (other,) = names - others, others - names
+    say(f"{file.name}: {other} is read as {name}, the column of {first.name}")
+    return replace(file, plan=file.plan.rename({other: name}))
 
 
 def _separated(text: PlainText) -> PlainText:

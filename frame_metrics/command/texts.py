@@ -16,6 +16,8 @@ from frame_metrics.command.options import Option
 from frame_metrics.errors import FrameMetricsError
 
 QUOTE = "'"  # around texts, in errors
+# What stands before further lines of a message, and before commands, which are copied as they are; how they begin.
+MARK, NO_MARK, COMMANDS = "  | ", "    ", (f"{PROGRAM} ", "awk ")
 FLAGS_FOR_CODE = {  # code in messages that the command line has other words for
     "baseline=saved": "--saved FILE",
     "label=True": "--all-relevant",
@@ -79,10 +81,11 @@ def in_lines(text: str) -> str:
 
 
 def say(message: str) -> None:
-    """Print a message on standard error; a mark before each line shows that it is from this program."""
+    """Print a message on standard error; a mark before each line shows that it is of the message, and no command."""
     shown = in_lines(message)
     first, *more = (shown.replace("##[", "##\\[") if on_github() else shown).split("\n")
-    print(f"{_coloured(PROGRAM)}: {first}", *(f"  | {line}" for line in more), sep="\n", file=sys.stderr)
+    marked = (f"{NO_MARK if line.startswith(COMMANDS) else MARK}{line}" for line in more)
+    print(f"{_coloured(PROGRAM)}: {first}", *marked, sep="\n", file=sys.stderr)
 
 
 def say_at_terminal(message: str) -> None:

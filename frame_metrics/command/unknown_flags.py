@@ -135,6 +135,9 @@ def _of_columns(
     degrees = {one: 3 * _degree(one, name) + _degree(one, value) for one in free}
     likely = {one: degree + 2 * (one in needed) for one, degree in degrees.items() if degree}
     order = sorted(likely, key=lambda one: -likely[one]) or [*needed, *(["by"] if "by" in free else [])]
+    decided = classes or "--predicted" in typed
+    if "doc" in free and decided and "id" in words_of(f"{name} {value}") and not rows[value].is_duplicated().any():
+        order = ["doc"]  # which pairs rows that are decided about
     if any(name[2:].replace("-", "_") in {*options_of(one)} for one in COMMANDS):  # which is no word for a role
         order = [one for one in order if _degree(one, name)]
     for one in order[:1]:

@@ -7,7 +7,7 @@ import re
 import shlex
 from collections.abc import Iterator, Sequence
 
-from frame_metrics.command.columns_there import has_judgments
+from frame_metrics.command.columns_there import has_judgments, words_of
 from frame_metrics.command.commands import metrics_taken, options_of
 from frame_metrics.command.front import PROGRAM
 from frame_metrics.command.named_metrics import is_metric, limited
@@ -31,6 +31,7 @@ OF_ROWS = ("compare", "ab-test", "change", "bounds")  # commands whose rows may 
 OF_COLUMNS = ("--sort", "--columns", "--value")  # flags whose values are columns of results
 MOST_FILES = 100  # files of one name
 LEAST = ("min", "at-least")
+GATE_WORDS = {"fail", "assert", "require", "gate"}
 RANK = "NF - 2"  # the column of ranks of documents to judge, counted from the last, as ids may have commas
 UNKNOWN = Way("")
 
@@ -100,6 +101,8 @@ def line(name: str, arguments: Sequence[str], tail: str = "") -> str:
             if not one.words and (other := by_word(command, argument, after)):
                 left = [*other, *after]
                 continue
+            if not one.words and GATE_WORDS & words_of(argument.partition("=")[0]):  # without it nothing would fail
+                return ""
             found, left = [*without(found, one.gone)[0], *one.words], without(after[one.taken :], one.gone)[0]
             notes.append(one.text)
             continue

@@ -89,7 +89,7 @@ def read_log(
     # Group the rows by system, segment and query, and add rankings for the queries without results.
     rankings = _rankings(log, columns, keep_row_numbers=keep_row_numbers or systems is not None)
     if columns.doc and not drops_duplicates:
-        _check_repeated(rankings, log, columns, no_system=no_system)
+        _check_repeated(rankings, log, columns, no_system=no_system, judged_elsewhere=judgments is not None)
     if systems is not None:
         log, rankings = systems.table(log), systems.rankings(rankings)
     all_keys = log
@@ -165,14 +165,18 @@ def _with_empty_rankings(
     return both, rankings.with_empty_rankings(empty_queries, sort_key if row is None else sort_key[row])
 
 
-def _check_repeated(rankings: RankingRows, log: pl.DataFrame, columns: Columns, *, no_system: bool) -> None:
+def _check_repeated(
+    rankings: RankingRows, log: pl.DataFrame, columns: Columns, *, no_system: bool, judged_elsewhere: bool
+) -> None:
     """Raise for documents that occur twice in a ranking; ``no_system``: True if neither system nor arm is named."""
     again = find_duplicates(rankings, log, columns.internal_keys)
     if len(again):
         again = _but_the_best(log, [*columns.internal_keys, "doc"], again)
-        remedy = "drop them, or pass duplicates='first' to keep the best place of each, or doc=None"
+        best, options = "duplicates='first' to keep the best place of each", dict[str, Any]()
+        remedy = f"drop them, or pass {best}, or doc=None"
         if _are_judged_twice(log, columns, again):
-            remedy = "keep one row of each, or pass doc=None; their judgments differ, so duplicates='first' takes none"
+            best = "keep one row of each"
+            remedy = f"{best}, or pass doc=None; their judgments differ, so duplicates='first' takes none"
         maybe = no_system and columns.likely_system_text
         of_several = (
             f"pass system={maybe} for rows of several systems" if maybe else "rows of several systems need system="
@@ -185,7 +189,12 @@ def _check_repeated(rankings: RankingRows, log: pl.DataFrame, columns: Columns, 
                 named = f"name system={columns.likely_system_text} if several systems gave them, " if no_system else ""
                 way = "else drop them, or pass duplicates='first'"
                 remedy = f"ranks repeat too: {named}{columns.repeated_query_text}, {way}"
-        raise bad_rows(str(columns.doc), again.tolist(), len(log), "repeat a document of their query", remedy)
+            elif not (judged_elsewhere or columns.shape.needs_documents):  # each is one list, which showed it twice
+                options |= {"doc": None}
+                remedy = f"no rank repeats, so lists showed a document twice; pass doc=None, or {best}"
+        raise bad_rows(str(columns.doc), again.tolist(), len(log), "repeat a document of their query", remedy).offering(
+            **options
+        )
 
 
 def _are_judged_twice(log: pl.DataFrame, columns: Columns, again: Array) -> bool:

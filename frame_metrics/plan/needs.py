@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import reduce
 from operator import or_
@@ -24,7 +25,17 @@ from frame_metrics.plan.plan import Plan
 from frame_metrics.plan.verb import Verb, check_roles
 from frame_metrics.roles.columns import Columns
 from frame_metrics.roles.list_columns import no_lists, split_way
-from frame_metrics.roles.missing import also_missing, likely_query, likely_roles, missing_text
+from frame_metrics.roles.missing import (
+    also_missing,
+    free_columns,
+    likely_query,
+    likely_roles,
+    missing_text,
+    usual_columns,
+)
+
+OF_IDS = {"doc": "(the ids that were found, the best first)", "relevant": "(the ids that are relevant)"}
+IN_LISTS = (("score", "rank"), ("doc",), ("label", "grade"))  # roles that lists of ids do without, or have
 
 
 @dataclass(frozen=True)
@@ -261,5 +272,27 @@ def _check_needed_roles(plan: Plan, needs: Needs) -> None:
             further: list[tuple[str, ...]] = [("query",)] * (of_queries and pair != ("query",))
             further += [("score", "rank")] * (bool(further) and not (columns.score or columns.rank))
             further += [pair for pair, lacking in [*lacks.items()][number:] if lacking and pair != ("score",)]
+            lists = [name for name in free_columns(plan.roles, plan.available) if plan.backend.holds_lists(name)]
+            if lists and {pair, *further} & {*IN_LISTS}:
+                raise _lists_without_roles(pair, further, lists, plan)
             options = likely_roles([pair, *further], plan.roles, plan.available)
             raise ColumnError(text + also_missing(further, plan.roles, plan.available)).offering(**options)
+
+
+def _lists_without_roles(
+    pair: tuple[str, ...], further: Sequence[tuple[str, ...]], lists: list[str], plan: Plan
+) -> ColumnError:
+    """Return the error about roles that are missing, where columns hold lists: of documents found, or relevant."""
+    lacking = [one for one in (pair, *further) if one not in IN_LISTS]
+    options = likely_roles(lacking, plan.roles, plan.available) if lacking else {}
+    columns, relevant = plan.columns, usual_columns("relevant", lists)[:1]
+    found = [name for name in lists if name not in relevant]
+    known = {} if columns.doc else {"doc": found}
+    known |= {} if columns.relevant else {"relevant": relevant}
+    options |= {role: names[0] if len(names) == 1 else ... for role, names in known.items()}
+    each = [f"{role}={names[0]!r}" if len(names) == 1 else f"{role}=" for role, names in known.items()]
+    named = " and ".join(f"{one} {OF_IDS[role]}" for one, role in zip(each, known, strict=True))
+    text = missing_text(lacking[0], plan.roles, plan.available, plan.backend.hint) if lacking else ""
+    text += also_missing(lacking[1:], plan.roles, plan.available)
+    hold = f"{listed(lists)} {'holds' if len(lists) == 1 else 'hold'} lists"
+    return ColumnError(f"{text}{'; ' * bool(text)}{hold}; pass {named}").offering(**options)

@@ -122,7 +122,7 @@ ROLES: dict[str, Role] = {
         check=series.doc_column,
         takes=("optional",),
     ),
-    "relevant": Role(found="lists"),
+    "relevant": Role(found="lists", usual_names="expected gold ground_truth gold_ids expected_ids relevant_ids"),
     "team": Role(
         describes=("result",),
         usual_names="contributor contributed_by",

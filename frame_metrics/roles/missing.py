@@ -40,7 +40,7 @@ def missing_text(
     if {*PER_QUERY} <= {*available}:
         what = "the frame has numbers of queries, as per_query() returns them; pass value='value'"
         return f"the {' or '.join(pair)} is missing, and {what}"
-    free = _free(roles, available)
+    free = free_columns(roles, available)
     # The backend's hint may name a similar column; that is cut out, as this column may have a role already.
     hints = [hint_at(role, free) or (hint(role) if hint else "").replace(closest(role, available), "") for role in pair]
     more = next((words for words in hints if words), "")
@@ -66,7 +66,7 @@ def likely_roles(
     pairs: Sequence[tuple[str, ...]], roles: Mapping[str, Any], available: Sequence[str]
 ) -> dict[str, Any]:
     """Return the likely column of missing roles, or of one of two; ... for the first if it has none."""
-    free = _free(roles, available)
+    free = free_columns(roles, available)
     near = next(((role, column) for role in pairs[0] if (column := nearest(role, free))), (pairs[0][0], ...))
     usual = _usual(pairs, free)
     return dict(filter(None, [usual[0] or near, *usual[1:]]))
@@ -78,7 +78,7 @@ def likely_query(roles: Mapping[str, Any], available: Sequence[str]) -> tuple[di
     They are as ``FrameMetricsError.offering`` takes them.
     """
     cluster = roles.get("cluster")
-    if isinstance(cluster, str) and _is_query(cluster) and not usual_columns("query", _free(roles, available)):
+    if isinstance(cluster, str) and _is_query(cluster) and not usual_columns("query", free_columns(roles, available)):
         return {"cluster=": ["query="]}, {}
     return {}, likely_roles([("query",)], roles, available)
 
@@ -88,7 +88,7 @@ def _is_query(column: str) -> bool:
     return "session" in column.lower() and bool(usual_columns("query", [column]))
 
 
-def _free(roles: Mapping[str, Any], available: Sequence[str]) -> list[str]:
+def free_columns(roles: Mapping[str, Any], available: Sequence[str]) -> list[str]:
     """Return the columns that the caller named for no role."""
     named = {column for role, given in roles.items() if role in COLUMNS for column in column_names(given)}
     return [column for column in available if column not in named]
@@ -101,7 +101,7 @@ def _usual(pairs: Sequence[tuple[str, ...]], free: list[str]) -> list[tuple[str,
 
 def also_missing(pairs: Sequence[tuple[str, ...]], roles: Mapping[str, Any], available: list[str]) -> str:
     """Return the clause about further roles that are missing, with their likely columns; "" if there are none."""
-    free = _free(roles, available)
+    free = free_columns(roles, available)
     pairs = [pair for pair in pairs if not any(role in free and ROLES[role].found for role in pair)]
     if not pairs:
         return ""

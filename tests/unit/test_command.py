@@ -1016,7 +1016,7 @@ def test_what_is_missing_is_named_in_its_place(
     )
     assert error(capsys, "evaluate", "run.csv", "rr", "--qrels", "qrels.csv") == (
         "frame-metrics: --qrels: the label or grade is missing; name its column with --label or --grade, one of "
-        "'query', 'doc', 'level'\n  | frame-metrics evaluate run.csv rr --qrels qrels.csv --label level\n"
+        "'query', 'doc', 'level'\n    frame-metrics evaluate run.csv rr --qrels qrels.csv --label level\n"
     )
     assert main(["evaluate", "run.csv", "rr", "--qrels", "qrels.csv", "--grade", "level"]) == 0
 
@@ -1028,7 +1028,7 @@ def test_systems_in_one_list_are_refused(capsys: pytest.CaptureFixture[str]) -> 
     assert error(capsys, *call) == (
         "frame-metrics: 'model' is a column of several systems, as 'a' and 'b', in 1 of 1 queries; pass --system model "
         "to measure each, or --no-system if the rows of a query are one list\n"
-        "  | frame-metrics evaluate mixed.csv rr --query qid --score bm25 --grade rating --system model\n"
+        "    frame-metrics evaluate mixed.csv rr --query qid --score bm25 --grade rating --system model\n"
     )
     assert read(out(capsys, *call, "--no-system"))["value"].to_list() == [0.5]
     assert read(out(capsys, *call, "--system", "model"))["value"].to_list() == [0.5, 1.0]
@@ -1053,7 +1053,7 @@ def test_files_with_the_same_documents_are_not_one_frame_in_silence(capsys: pyte
     for told in (error(capsys, *call), error(capsys, "summary", *call[1:])):
         assert told.startswith(
             "frame-metrics: doc: 1 of 3 documents are in several files, as '1', and one number would be of the rows of "
-            "all; pass --system file to measure each file, or --no-system if one number is meant\n  | frame-metrics "
+            "all; pass --system file to measure each file, or --no-system if one number is meant\n    frame-metrics "
         )
         assert told.endswith("old.csv new.csv roc_auc --doc doc --system file\n")
     assert read(out(capsys, *call, "--system", "file"))["value"].to_list() == [0, 1]

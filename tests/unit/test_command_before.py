@@ -218,7 +218,7 @@ def test_a_gate_refuses_averages_that_it_does_not_compare(gate: list[str], capsy
     asked = ["evaluate", "new.csv", "rr", *gate]
     code, _, (told, line) = called(capsys, *asked, "--average", "median")
     assert (code, f"{gate[0]} compares the macro mean, and not --average median; leave out" in told) == (2, True)
-    assert line == f"  | {' '.join(['frame-metrics', *asked])}"
+    assert line == f"    {' '.join(['frame-metrics', *asked])}"
     assert called(capsys, *asked, "--average", "median", "--average", "macro")[0] != 2
     limit = ["--fail-if-worse-than", "old.csv", "--max-drop", "1", "--average", "median"]
     assert called(capsys, "evaluate", "new.csv", "rr", *limit)[0] == 0

@@ -20,7 +20,8 @@ def write_runs() -> None:
     """Write two runs of TREC, and judgments."""
     Path("a.run").write_text("q1 Q0 d1 1 2.0 a\nq1 Q0 d2 2 1.0 a\n")
     Path("b.run").write_text("q1 Q0 d2 1 2.0 b\nq1 Q0 d3 2 1.0 b\n")
-    Path("q.txt").write_text("q1 0 d1 1\n")
+    for name in ("q.txt", "q.trec"):
+        Path(name).write_text("q1 0 d1 1\n")
 
 
 def write_searches() -> None:
@@ -61,6 +62,7 @@ GUESSED = {
     "explain log.csv rr map --query-id q1": "explain takes one metric, and 2 are named, 'rr', 'map'",
     "evaluate cases.csv f1 --threshold 0.5 --fail-if-worse-than means.csv": "--max-drop with the loss that is accepted",
     "evaluate log.csv rr --max-drop 0.1": "--max-drop requires --fail-if-worse-than, with the log of before, or",
+    "evaluate log.csv rr --fail-hard": "there is no option --fail-hard; --help has the options",
     "bounds log.csv rr": "pass --of unjudged --max-grade 3, or --of ties",
     "sample-size log.csv rr": "sample-size requires --detect",
     "threshold cases.csv --precision 0.9": "frame-metrics best-threshold cases.csv --subject-to precision=0.9 recall",
@@ -187,6 +189,8 @@ OTHERWISE = {
     "rank a.run b.run rr --gold q.txt": "leaderboard a.run b.run rr --qrels q.txt --system file",
     "compare a.run b.run rr --qrels q.txt --baseline a.run": "compare a.run b.run rr --qrels q.txt",
     "help ndcg@10": "metrics ndcg",
+    "evaluate a.run rr --qrels q.trec": "evaluate a.run rr --qrels q.txt",
+    "agreement x.csv y.csv": "agreement both_who.csv --annotator file",
 }
 
 
@@ -204,6 +208,11 @@ def test_other_words(call: str, capsys: pytest.CaptureFixture[str]) -> None:
     write(each.rename({"file": "arm"}), "arms.csv")
     judged = rows.select("query", "doc", "grade")
     write(pl.concat([judged.with_columns(who=pl.lit(who)) for who in ("x", "y")]), "who.csv")
+    machine = judged.with_columns(grade=2 - pl.col("grade"))
+    write(judged, "x.csv")
+    write(machine.rename({"grade": "by machine"}), "y.csv")
+    both = [one.with_columns(file=pl.lit(name)) for name, one in (("x", judged), ("y", machine))]
+    write(pl.concat(both), "both_who.csv")
     write(pl.DataFrame({"label": [0, 1, 1], "score": [0.2, 0.7, 0.1], "guess": [0, 1, 0]}), "cases.csv")
     write_runs()
     found = [(main(shlex.split(one)), capsys.readouterr().out) for one in (call, OTHERWISE[call])]
@@ -357,7 +366,7 @@ def test_whole_commands(call: str, capsys: pytest.CaptureFixture[str]) -> None:
     main(["per-query", "log.csv", "rr", "-o", "base.csv", "-o", "base.parquet"])
     capsys.readouterr()
     *_, last = error(capsys, *call.split()).splitlines()
-    assert last == f"  | frame-metrics {WHOLE[call]}"
+    assert last == f"    frame-metrics {WHOLE[call]}"
     assert main(shlex.split(WHOLE[call].partition(" | ")[0])) == 0
 
 
@@ -385,7 +394,7 @@ def test_a_unit_that_differs_within_a_query_leads_to_the_column_of_searches(caps
     call = "ab-test clicks.csv success --arm arm --cluster user --label clicked"
     told, last = error(capsys, *call.split()).splitlines()
     assert "the query is 'query', and the same one may be asked again: pass --query session" in told
-    assert last == f"  | frame-metrics {call} --query session"
+    assert last == f"    frame-metrics {call} --query session"
     assert main(shlex.split(call) + ["--query", "session"]) == 0
     write(pl.read_csv("clicks.csv").rename({"rank": "position"}), "clicks.csv")  # which precision does not read
     *_, last = error(capsys, *call.replace("success", "precision").split()).splitlines()
@@ -495,6 +504,22 @@ BY_RULE = {
         "there is no metric 'true_team'",
         "per-class teams.csv --metric precision --metric recall --metric f1 --label true_team --predicted guessed",
     ),
+    "compare guess_a.csv guess_b.csv accuracy --id ticket --predicted guess": (
+        "with --doc ticket (the document id) in the place of --id ticket:",
+        "compare guess_a.csv guess_b.csv accuracy --doc ticket --predicted guess --positive b",
+    ),
+    "compare b.run rr --qrels q.txt --baseline a.run --fail-if-worse 1": (
+        "--max-drop requires --fail-if-worse-than",
+        "compare a.run b.run rr --qrels q.txt --max-drop 1 --fail-if-worse-than a.run",
+    ),
+    "evaluate shown.csv rr": (
+        "no rank repeats, so lists showed a document twice; pass --no-doc, or keep one row of each",
+        "evaluate shown.csv rr --no-doc",
+    ),
+    "evaluate lists.jsonl recall@2 --retrieved found --expected gold": (
+        "'found' holds lists; pass --doc found (the ids that were found, the best first)",
+        "evaluate lists.jsonl recall@2 --relevant gold --query question --doc found",
+    ),
     "evaluate rated.csv err": (
         "if 2 is the highest, ask for 'err(max_grade=2)'",
         "evaluate rated.csv 'err(max_grade=2)'",
@@ -519,12 +544,18 @@ def test_unknown_words_are_read_by_rule(call: str, capsys: pytest.CaptureFixture
     visits = {"session": list("stuv"), "user": list("wxyz"), "arm": list("ABAB"), "bought": [0, 1, 1, 0]}
     write(pl.DataFrame(visits | {"paid": [0.0, 2.5, 3.5, 0.0]}), "visits.csv")
     write(rows.with_columns(-pl.col("score")), "old.csv")
+    tickets = pl.DataFrame({"ticket": range(4), "label": list("abab")})
+    for name in ("guess_a", "guess_b"):
+        write(tickets.with_columns(guess=pl.Series(list("abba") if name == "guess_a" else list("abab"))), f"{name}.csv")
+    write(pl.DataFrame({"query": "q", "rank": [1, 2, 3], "doc": list("xyx"), "label": [0, 0, 1]}), "shown.csv")
+    lists = {"question": ["u", "v"], "found": [["a", "b"], ["c"]], "gold": [["b"], ["d"]]}
+    pl.DataFrame(lists).write_ndjson("lists.jsonl")
     write_runs()
     words, command = BY_RULE[call]
     told = error(capsys, *call.split())
     assert words in told
     assert "--help" not in told
-    assert told.splitlines()[-1] == f"  | frame-metrics {command}"
+    assert told.splitlines()[-1] == f"    frame-metrics {command}"
     assert main(shlex.split(command)) == 0
 
 
@@ -599,7 +630,7 @@ def test_all_steps_run(call: str, capsys: pytest.CaptureFixture[str]) -> None:
     words, parts = STEPS[call]
     told = error(capsys, *shlex.split(call))
     assert words in told
-    lines = [line[4:] for line in told.splitlines() if line.startswith("  | frame-metrics ")]
+    lines = [line[4:] for line in told.splitlines() if line.startswith("    frame-metrics ")]
     assert len(lines) == len(parts)
     for line, part in zip(lines, parts, strict=True):
         assert part in line
@@ -636,7 +667,7 @@ def test_rows_with_one_value_are_read_from_a_pipe(asked: list[str], capsys: pyte
     """The line prints the rows that are asked for to the command, which measures them alone."""
     write(named(), "log.csv")
     *_, last = error(capsys, "evaluate", "log.csv", "rr", *asked).splitlines()
-    line = last.removeprefix("  | ").replace("frame-metrics", f"{sys.executable} -m frame_metrics")
+    line = last.strip().replace("frame-metrics", f"{sys.executable} -m frame_metrics")
     told = subprocess.run(["bash", "-c", line], capture_output=True, text=True, check=True).stdout
     by = read(out(capsys, "evaluate", "log.csv", "rr", "--by", "device")).filter(device="mobile")
     assert read(told)["value"].to_list() == by["value"].to_list()
@@ -688,11 +719,11 @@ def test_all_that_a_file_of_trec_lacks_is_said(capsys: pytest.CaptureFixture[str
     assert "none is called as the query or the doc or the score; name it with --query and --doc and --score" in told
     write(pl.DataFrame({"qid": ["a", "b"], "docid": ["x", "y"], "grade": [1, 0]}), "judged.csv")
     *_, last = error(capsys, *["convert", "judged.csv", "-o", "my.qrels"]).splitlines()
-    assert last == "  | frame-metrics convert judged.csv -o my.qrels --query qid --doc docid"
-    assert main(last.split()[2:]) == 0
+    assert last == "    frame-metrics convert judged.csv -o my.qrels --query qid --doc docid"
+    assert main(last.split()[1:]) == 0
     write(pl.DataFrame({"query": "q", "doc": ["x"], "score": 1.0}), "log.jsonl")
     told = error(capsys, *["convert", "log.jsonl", "--to", "run"])
-    assert told.endswith("| frame-metrics convert log.jsonl -o out.run --run-name out\n")
+    assert told.endswith("    frame-metrics convert log.jsonl -o out.run --run-name out\n")
 
 
 def test_a_pool_in_a_file_is_as_deep_as_asked(capsys: pytest.CaptureFixture[str]) -> None:
@@ -703,7 +734,7 @@ def test_a_pool_in_a_file_is_as_deep_as_asked(capsys: pytest.CaptureFixture[str]
         )
     *_, last = error(capsys, *["pool", "a.txt", "b.txt", "--depth", "1", "-o", "pool.csv"]).splitlines()
     assert "--system file" in last
-    line = last.removeprefix("  | ").replace("frame-metrics", f"{sys.executable} -m frame_metrics")
+    line = last.strip().replace("frame-metrics", f"{sys.executable} -m frame_metrics")
     assert subprocess.run(
         ["bash", "-c", line.replace("a.txt", "none.txt")], check=False, capture_output=True
     ).returncode
@@ -711,7 +742,7 @@ def test_a_pool_in_a_file_is_as_deep_as_asked(capsys: pytest.CaptureFixture[str]
     subprocess.run(["bash", "-c", line], check=True)
     assert read(Path("pool.csv").read_text())["doc"].sort().to_list() == ["x", "z"]
     *_, last = error(capsys, *["pool", "a.txt", "b.txt", "--depth", "1", "-o", "pool.json"]).splitlines()
-    line = last.removeprefix("  | ").replace("frame-metrics", f"{sys.executable} -m frame_metrics")
+    line = last.strip().replace("frame-metrics", f"{sys.executable} -m frame_metrics")
     subprocess.run(["bash", "-c", line], check=True)
     assert pl.read_json("pool.json")["doc"].sort().to_list() == ["x", "z"]
 

@@ -77,7 +77,7 @@ def _logs(alone: None) -> None:
 def test_the_part_of_a_column_is_found(typed: str, lines: list[str], capsys: Captured) -> None:
     """Each line that is offered runs, and none merges searches or drops what was asked."""
     code, _, said = called(capsys, *typed.split())
-    offered = [one.removeprefix("  | frame-metrics ") for one in said if one.startswith("  | frame-metrics ")]
+    offered = [one.removeprefix("    frame-metrics ") for one in said if one.startswith("    frame-metrics ")]
     assert code == 2
     assert [sorted(one.split()) for one in offered] == [sorted(one.split()) for one in lines]
     for line in offered:
@@ -110,7 +110,7 @@ def test_a_column_of_labels_and_one_of_grades_have_a_line_each(typed: str, line:
     """As nothing says which of them is meant; both run, and neither drops what was asked."""
     code, _, said = called(capsys, *typed.split())
     lines = [f"{line} --grade quality", f"{line} --label applied"]
-    offered = [f"  | frame-metrics {one}" for one in lines]
+    offered = [f"    frame-metrics {one}" for one in lines]
     assert (code, said[-4:]) == (2, ["  | either:", offered[0], "  | or:", offered[1]])
     for one in lines:
         assert called(capsys, *one.split())[0] == 0
@@ -166,11 +166,11 @@ def test_one_note_stands_above_several_lines(capsys: Captured) -> None:
     code, _, said = called(capsys, "diff", "before.csv", "after.csv", *SHORT)
     notes, lines = (
         [one for one in said if part in one]
-        for part in ("in the place of -p pos", "| frame-metrics compare before.csv")
+        for part in ("in the place of -p pos", "    frame-metrics compare before.csv")
     )
     assert (code, len(notes), len(lines), any("..." in one for one in said)) == (2, 1, 2, False)
     for line in lines:
-        assert called(capsys, *shlex.split(line)[2:])[0] == 0
+        assert called(capsys, *shlex.split(line)[1:])[0] == 0
 
 
 def test_an_error_of_the_audit_is_said(capsys: Captured) -> None:

@@ -74,7 +74,7 @@ def test_segments_and_their_total_are_gated(capsys: Captured) -> None:
     asked[6] = "saved.csv"
     code, _, (told, line) = called(capsys, *asked)
     assert (code, "reads the log of before, and not numbers that were saved of it; pass --no-by" in told) == (2, True)
-    of_saved = read(called(capsys, *shlex.split(line)[2:])[1])
+    of_saved = read(called(capsys, *shlex.split(line)[1:])[1])
     assert_frame_equal(of_saved.select(numbers), total.select(numbers))
 
 
@@ -91,8 +91,8 @@ def test_a_gate_keeps_what_is_asked_of_it(capsys: Captured) -> None:
     gate = ["--per-class", "--fail-if-worse-than", "old_tickets.csv"]
     code, _, (told, *_, line) = called(capsys, "evaluate", "new_tickets.csv", "recall", *DECIDED, *gate)
     assert (code, "there is no option --per-class; it is an option of compare" in told) == (2, True)
-    assert line == f"  | frame-metrics {' '.join(['change', 'new_tickets.csv', 'recall', *DECIDED, *gate])}"
-    assert called(capsys, *shlex.split(line)[2:])[0] == 1
+    assert line == f"    frame-metrics {' '.join(['change', 'new_tickets.csv', 'recall', *DECIDED, *gate])}"
+    assert called(capsys, *shlex.split(line)[1:])[0] == 1
 
 
 @pytest.mark.parametrize(
@@ -141,7 +141,7 @@ def test_the_command_for_other_rows_is_offered(call: str, told: str, line: str, 
     Path("same.csv").write_text(Path("old.csv").read_text())
     call, line = (one.format(" ".join(DECIDED)) for one in (call, line))
     code, _, said = called(capsys, *call.split())
-    assert (code, told in said[0], said[-1]) == (2, True, f"  | frame-metrics {line}")
+    assert (code, told in said[0], said[-1]) == (2, True, f"    frame-metrics {line}")
     assert called(capsys, *line.split())[0] == 0
 
 
@@ -154,7 +154,7 @@ def test_equal_ids_in_other_segments_are_told(capsys: Captured) -> None:
     asked = ["evaluate", "new_tickets.csv", "accuracy", *DECIDED, "--doc", "ticket"]
     _, _, (told, line) = called(capsys, *asked, "--by", "side", "--fail-if-worse-than", "old_tickets.csv")
     assert "no document has rows of two systems; ids are in both, but in other segments: leave out --by" in told
-    assert line == f"  | frame-metrics {' '.join([*asked, *gate[:2]])}"
+    assert line == f"    frame-metrics {' '.join([*asked, *gate[:2]])}"
     assert called(capsys, *asked, *gate)[0] == 0
 
 
@@ -164,7 +164,7 @@ def test_segments_of_searches_name_the_query(capsys: Captured) -> None:
         pl.read_csv(f"{week}.csv").rename({"query": "search_term", "rank": "slot"}).write_csv(f"{week}.csv")
     code, _, said = called(capsys, "change", "old.csv", "new.csv", "rr", "--by", "side")
     line = "change old.csv new.csv rr --by side --query search_term --rank slot"
-    assert (code, said[-1]) == (2, f"  | frame-metrics {line}")
+    assert (code, said[-1]) == (2, f"    frame-metrics {line}")
     assert called(capsys, *line.split())[0] == 0
 
 
@@ -175,9 +175,9 @@ def test_a_part_of_a_query_leads_to_a_whole_one(capsys: Captured) -> None:
     asked = ["explain", "log.csv", "rr", "--query", "term", "--query", "day"]
     code, _, (told, line) = called(capsys, *asked, "--query-id", "hat")
     assert (code, "--query-id hat: a query has a value for each of 'term', 'day', and 2 have" in told) == (2, True)
-    assert line == f"  | frame-metrics {' '.join(asked)} --query-id hat --query-id mo"
-    printed = called(capsys, *shlex.split(line)[2:])[1]
-    two = called(capsys, *shlex.split(line)[2:], "--query-id", "cap", "--query-id", "tu")[1]
+    assert line == f"    frame-metrics {' '.join(asked)} --query-id hat --query-id mo"
+    printed = called(capsys, *shlex.split(line)[1:])[1]
+    two = called(capsys, *shlex.split(line)[1:], "--query-id", "cap", "--query-id", "tu")[1]
     assert (len(read(printed)), len(read(two))) == (2, 4)
     assert "and none has this one" in called(capsys, *asked, "--query-id", "scarf")[2][0]
 

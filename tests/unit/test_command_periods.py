@@ -75,7 +75,7 @@ def test_what_is_no_period_or_no_date(capsys: pytest.CaptureFixture[str]) -> Non
         capsys, "evaluate", "log.csv", "rr", "--by", "doc", "--every", "1w"
     )
     *_, whole = error(capsys, "evaluate", "log.csv", "rr", "--weekly").splitlines()
-    assert whole == "  | frame-metrics evaluate log.csv rr --every 1w --by day"
+    assert whole == "    frame-metrics evaluate log.csv rr --every 1w --by day"
     for name in ("when.csv", "then.csv"):
         write(log(DAYS).rename({"day": "when"}), name)
     assert f"{no_dates} none is named; name it with --by" in error(capsys, "change", "when.csv", "then.csv", "--weekly")
@@ -89,8 +89,8 @@ def test_times_of_the_day_lead_to_days(capsys: pytest.CaptureFixture[str]) -> No
     """A trend over times of the day is one over days."""
     write(log([f"{day[:10]}T05:10" for day in DAYS]), "log.csv")
     *_, last = error(capsys, "trend", "log.csv", "rr", "--time", "day").splitlines()
-    assert last == "  | frame-metrics evaluate log.csv rr --by day --every 1d"
-    assert main(last.split()[2:]) == 0
+    assert last == "    frame-metrics evaluate log.csv rr --by day --every 1d"
+    assert main(last.split()[1:]) == 0
 
 
 RANKED = pl.DataFrame({"query": [1, 1, 2, 2], "doc": list("abab"), "score": [2, 1, 2, 1], "grade": [1, 0, 0, 1]})
@@ -193,10 +193,10 @@ def test_wrong_days_and_columns_of_periods(capsys: pytest.CaptureFixture[str]) -
     assert "and 'device' has none" in error(capsys, *call, "2026-03-16", "--arm", "device")
     told = error(capsys, *call, "2026-03-16")
     assert "--since requires the column of dates as the arm; name it with --arm; date has dates" in told
-    assert told.endswith("  | frame-metrics change log.csv rr --since 2026-03-16 --arm date\n")
+    assert told.endswith("    frame-metrics change log.csv rr --since 2026-03-16 --arm date\n")
     told = error(capsys, "change", "log.csv", "rr", "--by", "device")
     assert "pass --arm date with --every 1w, or with --since and the first day of the later period" in told
-    assert told.endswith("  | frame-metrics change log.csv rr --by device --arm date --every 1w\n")
+    assert told.endswith("    frame-metrics change log.csv rr --by device --arm date --every 1w\n")
 
 
 def test_rows_without_a_date_are_in_neither_period(capsys: pytest.CaptureFixture[str]) -> None:
@@ -229,7 +229,7 @@ def test_each_of_many_times_is_no_arm(capsys: pytest.CaptureFixture[str]) -> Non
         asked = [command[0], "log.csv", "rr", *command[1:], "--arm", "ts"]
         told = error(capsys, *asked)
         assert "'ts' has 120 dates or times, each of which would be an arm; pass --every 1w, or --since with" in told
-        assert told.endswith(f"  | frame-metrics {' '.join(asked)} --every 1w\n")
+        assert told.endswith(f"    frame-metrics {' '.join(asked)} --every 1w\n")
         assert len(read(out(capsys, *asked, "--every", "1w"))) == 3
         assert len(read(out(capsys, *asked, "--since", "2026-03-09"))) == 1
     write(pl.read_csv("log.csv").head(100), "log.csv")
@@ -244,4 +244,4 @@ def test_no_line_leaves_a_day_out(capsys: pytest.CaptureFixture[str]) -> None:
         "leaderboard log.csv rr --system device --from-date 2026-03-16",
         "change log.csv rr --arm date --since 16.3.2026",
     ):
-        assert "| frame-metrics" not in error(capsys, *typed.split())
+        assert "    frame-metrics" not in error(capsys, *typed.split())

@@ -36,7 +36,7 @@ def test_places_that_repeat_show_several_searches(name: str, capsys: Captured) -
     code, _, (told, line) = called(capsys, *asked)
     assert (code, f"'{name}': 6 of 6 queries have their first place several times" in told) == (2, True)
     assert line.startswith(
-        "  | frame-metrics evaluate log.csv precision@1 --score bm25 --query term --query search_date"
+        "    frame-metrics evaluate log.csv precision@1 --score bm25 --query term --query search_date"
     )
     assert called(capsys, *asked, "--query", "search_date")[0] == 0
     assert called(capsys, *asked, "--no-rank")[0] == 0
@@ -59,7 +59,7 @@ def test_a_run_has_one_list_for_each_search(capsys: Captured) -> None:
     asked = ["convert", "log.csv", "-o", "my.run", *COLUMNS, "--run-name", "my"]
     code, _, (told, line) = called(capsys, *asked)
     assert (code, "'slot': 6 of 6 queries have their first place several times" in told) == (2, True)
-    code, _, said = called(capsys, *shlex.split(line)[2:])
+    code, _, said = called(capsys, *shlex.split(line)[1:])
     assert (code, said) == (0, [f"frame-metrics: 'term_search_date' {SPACES}"])
     assert Path("my.run").read_text().startswith("term_0_2026-06-01 Q0 d11 1 -1.0 my\n")
     assert called(capsys, *asked, "--no-rank")[0] == 0

@@ -52,9 +52,10 @@ def check_baseline(asked: Asked, call: Call, baseline: Any) -> None:
     """Raise for a bad baseline, for systems without common document ids, and for averages; nothing is read."""
     columns = call.columns
     if columns.system is None:
+        likely = columns.likely_system_text
         raise ColumnError(
-            f"baseline={quote(baseline)} is a system, and no column says which row is whose; name system="
-        )
+            f"baseline={quote(baseline)} is a system, and no column says which row is whose; name system={likely}"
+        ).offering(**({"system": columns.shape.likely_systems[0]} if likely else {}))
     named = columns.system in call.plan.available and call.plan.backend.holds_lists(
         columns.system
     )  # a system may be a list
