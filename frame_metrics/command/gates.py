@@ -103,7 +103,7 @@ def worse(result: pl.DataFrame, alpha: float, unpaired: Sequence[Unpaired], marg
         if difference is None or p is None:
             yield _of_class(Outcome(name, _uncompared(row), True), row)
             continue
-        if alone.too_many in ("log", "both"):  # saved numbers may be of more queries than are asked now
+        if alone.too_many:
             yield Outcome(name, _uncompared(row, alone.words), True)
             continue
         compared = metric_of(metric)
@@ -157,7 +157,7 @@ def dropped(result: pl.DataFrame, most: Any, unpaired: Sequence[Unpaired]) -> It
     if result.is_empty():
         yield Outcome("no drop", "nothing was compared: the result has no rows", True)
     for row, alone in zip(result.iter_rows(named=True), unpaired, strict=True):
-        if row["difference"] is None or alone.too_many in ("log", "both"):
+        if row["difference"] is None or alone.too_many:
             outcome = Outcome(f"{row['metric']} no drop{_where(row)}", _uncompared(row, alone.words), True)
             yield _of_class(outcome, row)
             continue
@@ -181,12 +181,14 @@ def dropped_means(result: pl.DataFrame, saved: pl.DataFrame, most: Any) -> Itera
     result, saved = (_without_filled(frame) for frame in (result, saved))
     known = {_texts(row, names): row for row in saved.iter_rows(named=True)}
     for row in result.iter_rows(named=True):
-        before = known.pop(_texts(row, names), {}).get("value")
+        saved_row = known.pop(_texts(row, names), {})
+        before, n = saved_row.get("value"), saved_row.get("n") or 0
         if before is None or row["value"] is None:
             what = "is undefined" if row["value"] is None else "has no saved value"
             yield Outcome(f"{row['metric']} no drop{_where(row)}", f"{row['metric']} {what}{_where(row)}", True)
             continue
-        yield from _drop(row, row["value"], before, most)
+        fewer = Unpaired(f"n is {row['n']:,}, and was {n:,}") if 2 * row["n"] < n else NOT_ALONE
+        yield from _drop(row, row["value"], before, most, fewer)
     asked = {*result["metric"]}
     for row in known.values():
         if row["metric"] in asked and row["value"] is not None:

@@ -13,7 +13,7 @@ class Unpaired(NamedTuple):
     """Queries, or rows, that are on one side of a comparison alone."""
 
     words: str  # "" if there are none
-    too_many: str = ""  # the side that has more of them than are compared, or "both"; "" if none has
+    too_many: bool = False  # whether a side has more of them than are compared
     as_zeros: bool = False  # whether they count as 0 on the other side
 
     def noted(self, metric: str, where: str) -> str:
@@ -26,15 +26,15 @@ NOT_ALONE = Unpaired("")
 
 
 def in_one_log(row: Mapping[str, Any]) -> Unpaired:
-    """Return words for queries, or rows, of one of two logs, and "both" if they are more than those of both."""
+    """Return words for queries, or rows, of one of two logs, and whether they are more than those of both."""
     alone, as_zeros = row.get("n_unpaired") or 0, bool(row.get("n_unanswered"))
     every, rows = row["n"] + (0 if as_zeros else alone), "queries" if "n_unanswered" in row else "rows"
     words = f"{alone} of {every} {rows} are in one of the logs only{', and count as 0 in the other' * as_zeros}"
-    return Unpaired(words, "both" if alone > every - alone else "", as_zeros) if alone else NOT_ALONE
+    return Unpaired(words, alone > every - alone, as_zeros) if alone else NOT_ALONE
 
 
 def unpaired(row: Mapping[str, Any], evaluated: pl.DataFrame) -> Unpaired:
-    """Return words for queries of one side alone, and which side has more of them than are compared, "" for none.
+    """Return words for queries of one side alone, and whether a side has more of them than are compared.
 
     Queries that are gone from the log may be those in which nothing is found any more. ``evaluated``: the result of
     ``evaluate``, for its numbers of queries.
@@ -49,8 +49,7 @@ def unpaired(row: Mapping[str, Any], evaluated: pl.DataFrame) -> Unpaired:
         f"{lacking} of {most} {rows} have no saved number" * bool(lacking),
         (without_rows if zeros else f"{gone} of {n + gone} saved {rows} are not in the log") * bool(gone),
     ]
-    side = "log" if n < lacking else "saved" if n < gone else ""
-    return Unpaired(" and ".join(filter(None, texts)), side)
+    return Unpaired(" and ".join(filter(None, texts)), n < max(lacking, gone))
 
 
 def _of_log(name: str, row: Mapping[str, Any], evaluated: pl.DataFrame) -> int:

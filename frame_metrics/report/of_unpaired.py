@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
+from frame_metrics.measuring.baseline import is_frame
 from frame_metrics.report.data_sentences import UnpairedQueries
 from frame_metrics.report.difference_sentences import Difference
 from frame_metrics.report.sentence_writer import SentenceWriter
@@ -29,7 +31,8 @@ class UnpairedSentences(SentenceWriter):
             of = f"Systems have values of different {content.unit}, {numbers}, and each mean is over its own"
             yield self._plain("absent", of, by=content.first_compared)
         values = {self._system(row): row["value"] for row in content.of_compared(content.results).to_dicts()}
-        sides = [(one, pair.n or 0) for pair in pairs for one in (pair, pair.swapped()) if one.system in values]
+        n_of = self._n_of_saved(n_of) | n_of
+        sides = [(one, pair.n or 0) for pair in pairs for one in (pair, pair.swapped()) if one.system in n_of]
         some = [(one, n_of[one.system] - n) for one, n in sides if n_of[one.system] > n]
         for one, alone in some[:MOST_NAMED]:
             yield UnpairedQueries(
@@ -39,6 +42,14 @@ class UnpairedSentences(SentenceWriter):
                 unit=content.unit,
                 n_alone=alone,
                 n_of_system=n_of[one.system],
-                value=values[one.system],
+                value=values.get(one.system),
                 warned=alone > SOME_QUERIES * n_of[one.system],
             )
+
+    def _n_of_saved(self, n_of: Mapping[Any, int]) -> dict[Any, int]:
+        """Return the number of queries, or rows, of saved numbers, by their name; ``n_of``: that of each system."""
+        frame = self.content.compared.differences
+        if frame is None or not is_frame(self.compare_options["baseline"]):
+            return {}
+        rows = self.content.of_compared(frame).to_dicts()
+        return {row["baseline"]: 2 * row["n"] + row["n_unpaired"] - n_of.get(self._system(row), 0) for row in rows}

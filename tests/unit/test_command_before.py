@@ -179,6 +179,14 @@ def test_other_classes_and_directions_are_seen_by_limits_of_means(capsys: Captur
     assert passed == "frame-metrics: gate passed: ms 14.5 against 9.5: a difference of 5.0; up to 1.0 worse is accepted"
 
 
+def test_a_mean_over_far_fewer_queries_is_said(capsys: Captured) -> None:
+    """A limit of the mean takes each log by itself, and most queries may be gone."""
+    pl.read_csv("new.csv").filter(pl.col("query") == pl.col("query").first()).write_csv("few.csv")
+    gate = ["evaluate", "few.csv", "rr", "--fail-if-worse-than", "old.csv", "--max-drop", "1"]
+    n = pl.read_csv("old.csv")["query"].n_unique()
+    assert called(capsys, *gate)[2][0] == f"frame-metrics: rr was compared without some: n is 1, and was {n}"
+
+
 def test_one_system_of_before(capsys: Captured) -> None:
     """Each system is compared with the one that is named; without a column of systems the error says what to do."""
     gate = ["--fail-if-worse-than", "old_two.csv", "--saved-system", "x", "--max-drop", "0.1"]

@@ -53,6 +53,17 @@ def test_what_a_comparison_leaves_out_is_said_first() -> None:
     assert row["sentence"].startswith("1 of 60 queries of A has no rr of C, ")
 
 
+def test_saved_queries_that_are_gone_are_said_first() -> None:
+    """A log that lost queries is not the same as before, though the others are."""
+    log = unlike("rr").filter(sys="A").drop("sys")
+    saved = log.irm(value="rr").per_query()
+    first = log[:10].irm(value="rr").summary(baseline=saved).row(0, named=True)
+    said = "50 of 60 queries of saved have no rr of this frame, and the comparison leaves them out."
+    assert (first["kind"], first["place"], first["sentence"]) == ("left out", 1, said)
+    grown = log.irm(value="rr").summary(baseline=saved.head(30)).row(0, named=True)
+    assert grown["sentence"].startswith("30 of 60 queries of this frame have no rr of saved")
+
+
 def test_rows_of_one_classifier_only() -> None:
     """Rows that the other did not decide are left out of the difference, and told of with numbers."""
     at = np.arange(400)
