@@ -109,7 +109,7 @@ def worse(result: pl.DataFrame, alpha: float, unpaired: Sequence[Unpaired], marg
         compared = metric_of(metric)
         lost = _sure_loss(row, compared.sign, alpha)
         failed = lost > most if most else difference * compared.sign < 0 and p <= alpha
-        text = f"{metric} is {_number(row['value'])} against {_number(row['baseline_value'])}{where}: a difference of "
+        text = f"{metric} {_sides(row)}{where}: a difference of "
         verdict = f"{'' if failed else 'not '}worse"
         if most:
             accepted = f"worse by at least {_number(lost)}, and up to {_number(most)} worse is accepted,"
@@ -276,7 +276,7 @@ def not_worse(result: pl.DataFrame, alpha: float, unpaired: Sequence[Unpaired], 
         if row["difference"] is None or alone.too_many:
             yield _of_class(Outcome(name, _uncompared(row, alone.words), True, undecided=True), row)
             continue
-        text = f"{metric} is {_number(row['value'])} against {_number(row['baseline_value'])}{where}: "
+        text = f"{metric} {_sides(row)}{where}: "
         if p is None:
             yield Outcome(name, f"{text}{unknown_why(row)}", True, undecided=True)
             continue
@@ -324,7 +324,18 @@ def _uncompared(row: Mapping[str, Any], unsaved: str = "") -> str:
 def _passed(row: Mapping[str, Any], p: str, most: float) -> Passed:
     """Return the difference of a row of a comparison, with its interval and the p-value of a column."""
     ends, more = (row["ci_low"], row["ci_high"]), f", {p} {short(row[p])}"
-    return passed_with(row["metric"], row["value"], row["baseline_value"], _where(row), ends, more, accepted=most)
+    both, sides = (row["value"], row["baseline_value"]), _sides(row) if "lambda" in row else ""
+    return passed_with(row["metric"], *both, _where(row), ends, more, accepted=most, sides=sides)
+
+
+def _sides(row: Mapping[str, Any]) -> str:
+    """Return words for both sides of a row of a comparison.
+
+    Of people and a machine only the baseline is named: the values of a pair are estimated for its difference, and those
+    that ``evaluate`` prints for each system by itself.
+    """
+    values = f"is {_number(row['value'])} against {_number(row['baseline_value'])}"
+    return f"against {printable(str(row['baseline']))}" if "lambda" in row else values
 
 
 def _where(row: Mapping[str, Any]) -> str:

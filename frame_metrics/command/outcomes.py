@@ -54,12 +54,14 @@ def passed_with(
     more: str = "",
     *,
     accepted: float = 0,
+    sides: str = "",
 ) -> Passed:
     """Return a difference from before, with the ends of its interval, if it has one, and ``more`` words.
 
-    ``accepted``: the loss that is accepted.
+    ``accepted``: the loss that is accepted; ``sides``: words for both sides, if they are not the two values.
     """
     low, high = map(short, ends)
-    words = f"{metric} {short(value)} against {short(before)}{where}: a difference of {short(value - before)}"
+    sides = sides or f"{short(value)} against {short(before)}"
+    words = f"{metric} {sides}{where}: a difference of {short(value - before)}"
     words += f" ({low} to {high})" * bool(low and high) + more
     return Passed(metric, (before - value) * metric_of(metric).sign, words, accepted)

@@ -42,6 +42,32 @@ def test_numbers_are_those_of_python(command: str, more: dict[str, str], capsys:
     assert {"n_proxy", "lambda"} <= {*expected.columns}
 
 
+@pytest.mark.parametrize("flags", [("--fail-if-worse-than",), ("--not-worse-than", "--margin", "0.9")])
+@pytest.mark.parametrize(("log", "before"), [("a.csv", "b.csv"), ("b.csv", "a.csv")])
+def test_a_gate_has_no_other_means_than_the_table(
+    flags: tuple[str, ...], log: str, before: str, capsys: Captured
+) -> None:
+    """Values of a pair have a lambda of their own: gates of differences say the difference, as compare has it."""
+    every = pl.read_csv("log.csv").with_columns(score=pl.when(system="b").then(pl.col("doc").rank()).otherwise("score"))
+    for (name,), rows in every.group_by("system"):
+        rows.drop("system").write_csv(f"{name}.csv")
+    capsys.readouterr()
+    judged = [ASKED[0], *ASKED[3:]]
+    gate, *more = flags
+    _, printed, told = called(capsys, "evaluate", log, *judged, gate, before, *more)
+    (value,) = pl.read_csv(printed.encode())["value"]
+    pair = called(
+        capsys, "compare", before, log, *judged, "--baseline", before.removesuffix(".csv"), "--system", "file"
+    )
+    (row,) = pl.read_csv(pair[1].encode()).to_dicts()
+    assert row["value"] != pytest.approx(value, abs=1e-6)
+    (line,) = told
+    assert f"rr against {before.removesuffix('.csv')}: " in line
+    assert f"{row['value']:.3g}" not in line
+    if "difference" in line:
+        assert f"{row['difference']:.3g}" in line
+
+
 def test_what_takes_no_proxy(capsys: Captured) -> None:
     """Other verbs refuse it in the words of the command line, and so does a call without judgments of people."""
     assert "--proxy" in called(capsys, "leaderboard", "log.csv", *ASKED)[2][0]
