@@ -769,8 +769,10 @@ class IRM(Generic[Frame]):
 
         With a ``proxy`` the value is the mean by people, estimated from both sides. ``n`` is the number of queries
         whose results people judged, down to the cutoff, and ``n_undefined`` refers to these. More columns follow:
-        ``n_proxy``, the queries that only the machine judged, ``lambda``, the weight of the machine (0 to 1), and
-        ``proxy_value``, the mean by the machine alone. Value and interval are null if people judged fewer than five
+        ``n_proxy``, the queries that only the machine judged, ``lambda``, the weight of the machine (0 to 1),
+        ``people_value``, the mean by people alone over the ``n`` queries, ``proxy_value``, the mean by the machine
+        alone over all, and ``proxy_bias`` (with ``ci`` also ``proxy_bias_low`` and ``proxy_bias_high``), its mean less
+        that of people over the ``n`` queries. Value, bias and intervals are null if people judged fewer than five
         queries, or clusters. Only means over queries are estimated in this way.
 
         A wide one: system, by..., (total_over, average,) n, (n_unanswered,) and for each metric "ndcg", ("ndcg_n",)
@@ -1177,9 +1179,10 @@ class IRM(Generic[Frame]):
 
         The columns are by..., the system, baseline, metric, k, value, baseline_value, difference, relative, ci_low,
         ci_high (that of the test), p_value, p_adjusted, n (queries whose results of both systems people judged),
-        n_proxy (those that only the machine judged), lambda, proxy_difference (by the machine alone), n_unpaired,
-        n_undefined, n_unanswered, mde, test, n_tests, correction. value and baseline_value have the lambda of the
-        difference.
+        n_proxy (those that only the machine judged), lambda, proxy_difference (by the machine alone), proxy_bias,
+        baseline_proxy_bias (by how much it is above people for each system, over the ``n`` queries), p_proxy_bias (that
+        both are equal, corrected like p_adjusted), n_unpaired, n_undefined, n_unanswered, mde, test, n_tests,
+        correction. value and baseline_value have the lambda of the difference.
 
         Raises
         ------
@@ -2116,13 +2119,13 @@ class IRM(Generic[Frame]):
         A frame of the caller's kind, in the order of places: kind ("split", "audit", "missing", "distance", "cut",
         "unanswered", "left out", "unjudged", "value", "best", "highest", "difference", "reversal", "trend", "break",
         "trend or break", "outage", "mix", "segment", "calibration", "next", "not worse", "code", "absent", "nothing",
-        "arms", "rare", "agreement", "tests", "undefined", "weighted", "weights", "winner"), place (1 to 5, null for a
-        note), sentence, of (text, such as a segment, a time or a finding), the system, baseline, metric (null where a
-        sentence is about none), value, baseline_value, difference, ci_low, ci_high, p_adjusted, correction, wins,
-        losses, n, baseline_n, n_units, baseline_n_units, share, mde, with ``margin`` also margin and p_not_worse. The
-        interval is that of the difference, else of the value. docs/report.md#kinds-of-sentences lists what columns hold
-        in each kind: of unjudged results n is the cutoff, and of the best n_units systems, of baseline_n_units, may be
-        it.
+        "arms", "rare", "favours", "agreement", "tests", "undefined", "weighted", "weights", "winner"), place (1 to 5,
+        null for a note), sentence, of (text, such as a segment, a time or a finding), the system, baseline, metric
+        (null where a sentence is about none), value, baseline_value, difference, ci_low, ci_high, p_adjusted,
+        correction, wins, losses, n, baseline_n, n_units, baseline_n_units, share, mde, with ``margin`` also margin and
+        p_not_worse. The interval is that of the difference, else of the value. docs/report.md#kinds-of-sentences lists
+        what columns hold in each kind: of unjudged results n is the cutoff, and of the best n_units systems, of
+        baseline_n_units, may be it.
         ``frame_metrics.show`` prints the sentences.
 
         Raises

@@ -21,11 +21,11 @@ from frame_metrics.measuring.pairs import ByPeople, all_filled
 from frame_metrics.measuring.queries import measure
 from frame_metrics.measuring.results import (
     ENDS,
-    PPI_COLUMNS,
     Averaged,
     EvaluateOptions,
     counts_answers,
     n_unanswered,
+    ppi_columns,
     tidied,
 )
 from frame_metrics.measuring.values import Values
@@ -37,7 +37,7 @@ from frame_metrics.plan.call import Call
 from frame_metrics.plan.checks import check_asked
 from frame_metrics.plan.source import InPieces, Source, source_of
 from frame_metrics.stats.averages import Averages, averages_of
-from frame_metrics.stats.proxies import ppi_mean, students_t
+from frame_metrics.stats.proxies import bias_of, ppi_mean, students_t
 from frame_metrics.stats.shares import are_shares
 
 
@@ -64,7 +64,7 @@ def check_proxies(asked: Asked, call: Call, averages: Averages = (None,)) -> Non
 def check_means(asked: Asked, call: Call, options: EvaluateOptions) -> None:
     """Raise for options of ``evaluate`` that prediction-powered means do not have; nothing is read."""
     check_proxies(asked, call, options.averages)
-    check_key_names(call.columns.cell_keys, PPI_COLUMNS)
+    check_key_names(call.columns.cell_keys, ppi_columns(options))
     if options.ci is not None and options.method != "normal":
         students_t()
 
@@ -271,7 +271,7 @@ def ppi_means(source: Source, asked: Asked, options: EvaluateOptions) -> Answer:
     """Return the answer of ``evaluate`` with a proxy: a row for each group, metric and average."""
     both = both_of(source, asked, totals=options.margins)
     values, groups = both.all_values, groups_of(both.all_values.index.cells, options.margins)
-    names = ("value", "n", "n_undefined", *PPI_COLUMNS, *(() if options.ci is None else ENDS))
+    names = ("value", "n", "n_undefined", *ppi_columns(options), *(() if options.ci is None else ENDS))
     counted = ["n_unanswered"] if counts_answers(source.call) else []
     weighted = values.weight is not None
     each = (averages_of(metric, options.averages, weighted=weighted) for _, metric in asked)
@@ -289,16 +289,21 @@ def ppi_means(source: Source, asked: Asked, options: EvaluateOptions) -> Answer:
 
 
 def _row(both: Both, metric: int, average: str, at: Array, options: EvaluateOptions) -> Sequence[float]:
-    """Return value, n, n_undefined, n_proxy, lambda, proxy_value and, with ``ci``, the interval, of some rankings.
+    """Return value, n, n_undefined, the columns of ``ppi_columns`` and, with ``ci``, the interval, of some rankings.
 
     ``metric``: its position; ``at``: the numbers of the rankings.
     """
     values, people = both.all_values, both.people
     weight = values.weight if average == "weighted" else None
-    of_queries = (None if one is None else one[at] for one in (weight, people.chance, values.cluster))
-    found = ppi_mean(people.values[metric, at], both.proxy[metric, at], *of_queries)
+    of_queries = [None if one is None else one[at] for one in (weight, people.chance, values.cluster)]
+    sides = people.values[metric, at], both.proxy[metric, at]
+    found, bias = ppi_mean(*sides, *of_queries), bias_of(*sides, *of_queries)
     least, most = values.asked[metric][1].range
     limits = min(least, found.value), max(most, found.value)
     ends_at = found.ends_of_share if are_shares(people.values[metric], (least, most)) else found.ends
-    ends = () if options.ci is None else np.clip(ends_at(options.ci, options.method or "t"), *limits)
-    return (found.value, found.n, people.undefined[metric, at].sum(), found.n_proxy, found.tuned, found.proxy, *ends)
+    ends: Sequence[float] = ()
+    if options.ci is not None:
+        by = options.ci, options.method or "t"
+        ends = *bias.ends(*by), *np.clip(ends_at(*by), *limits)
+    counts = found.n, people.undefined[metric, at].sum(), found.n_proxy
+    return (found.value, *counts, found.tuned, found.people, found.proxy, bias.value, *ends)

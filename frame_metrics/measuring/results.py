@@ -30,9 +30,9 @@ ANSWERED_COLUMN = {"answered": pl.Boolean}  # the last column of per_query()
 UNANSWERED_COLUMN = {"n_unanswered": pl.Int64}  # the column that counts queries without a row of the system
 PPI_COLUMNS = {
     "n_proxy": pl.Int64,
-    "lambda": pl.Float64,
-    "proxy_value": pl.Float64,
+    **dict.fromkeys(("lambda", "people_value", "proxy_value", "proxy_bias"), pl.Float64),
 }  # columns of prediction-powered means
+PPI_ENDS = dict.fromkeys(("proxy_bias_low", "proxy_bias_high"), pl.Float64)  # and of their intervals
 UNPAIRED_COLUMN = {"n_unpaired": pl.Int64}  # of similarity() with a baseline in another frame
 ENDS = ("ci_low", "ci_high")
 CALIBRATED = "if_calibrated"  # the column of the value that calibrated scores would have
@@ -382,9 +382,14 @@ def schema(
     value |= {"n_effective": pl.Float64} if weighted or (call is not None and weighs(call)) else {}
     if call is not None and not call.columns.query and any(metric.biased for _, metric in asked):
         value[CALIBRATED] = pl.Float64
-    value |= PPI_COLUMNS if call is not None and call.proxy is not None else {}
+    value |= ppi_columns(options) if call is not None and call.proxy is not None else {}
     value |= UNPAIRED_COLUMN if paired else {}
     return total | metric | value | ({} if options.ci is None else {"ci_low": pl.Float64, "ci_high": pl.Float64})
+
+
+def ppi_columns(options: EvaluateOptions) -> dict[str, Any]:
+    """Return the columns that prediction-powered means have beside others, and their types."""
+    return PPI_COLUMNS | ({} if options.ci is None else PPI_ENDS)
 
 
 def weighs(call: Call) -> bool:

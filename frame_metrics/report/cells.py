@@ -42,7 +42,7 @@ UNDEFINED = "_undefined"  # how columns of a wide result end that count undefine
 ALPHA = 0.05  # the level of significance if none is given
 SINGULAR = {"queries": "query", "classes": "class", "searches": "search"}  # other units lose their s
 EQUAL = 1e-12  # values that differ by no more than this are equally good
-P_VALUES = ("p_value", "p_adjusted", "p_not_worse", "p_equivalent")
+P_VALUES = ("p_value", "p_adjusted", "p_not_worse", "p_equivalent", "p_proxy_bias")
 TESTED = ("difference", "preference")  # what p-values are of
 # Columns of results that count something; those of keys and cutoffs are shown as they are.
 COUNTS = (
@@ -86,8 +86,13 @@ NUMBERS = (
         "n_effective",
         "if_calibrated",
         "lambda",
+        "people_value",
         "proxy_value",
         "proxy_difference",
+        "proxy_bias",
+        "proxy_bias_low",
+        "proxy_bias_high",
+        "baseline_proxy_bias",
     ),
 )
 WORDS = ("test", "correction", "undefined", "answered", "check", "severity", "example", "message")

@@ -162,10 +162,11 @@ def _comparison(content: Content, pictures: Mapping[str, Picture]) -> Iterator[B
 
 
 def _proxy(content: Content, pictures: Mapping[str, Picture]) -> Iterator[Block]:
-    """Yield the agreement of people and a machine, and its means alone."""
+    """Yield the means by people and by a machine, and how far they agree."""
+    for means in proxy_means(content):
+        yield means if len(means.rows) <= OPEN_ROWS else Fold(Cell(means.caption), [means])
     if content.agreement is not None:
         yield agreement_table(content.agreement)
-        yield from (Fold(Cell(one.caption), [one]) for one in proxy_means(content))
 
 
 def _decisions(content: Content, pictures: Mapping[str, Picture]) -> Iterator[Block]:

@@ -12,11 +12,13 @@ import polars as pl
 from frame_metrics.backends.tables import Table
 from frame_metrics.plan.call import Call
 from frame_metrics.report.calls import Calls
-from frame_metrics.report.cells import EQUAL, counted, number_text, table_of
+from frame_metrics.report.cells import ALPHA, EQUAL, counted, number_text, sign_of, table_of
 from frame_metrics.report.content import Content
 from frame_metrics.report.difference_sentences import Difference
+from frame_metrics.report.result_tables import ci_level, interval_cell
 from frame_metrics.report.sentence_writer import SentenceWriter
 from frame_metrics.report.sentences import Plain
+from frame_metrics.report.value_sentences import FavouredSystem
 from frame_metrics.report.words import MACHINE, PEOPLE
 from frame_metrics.stats.proxies import FEWEST
 
@@ -36,6 +38,20 @@ CALLED = {
 }
 
 MEANING = "kappa: agreement beyond chance, 1 at most; bias: its grades minus those of people, on average."
+# The columns of the means by each, their heads, and the column of the interval of those that have one.
+MEANS = {
+    "people_value": f"{PEOPLE} alone",
+    "n": "n",
+    "proxy_value": f"{MACHINE} alone",
+    "value": "both together",
+    "lambda": "weight",
+    "proxy_bias": "bias",
+}
+ENDS_OF = {"value": "ci", "proxy_bias": "proxy_bias"}
+MEANING_OF_MEANS = (
+    f"{PEOPLE} alone: over the n queries that they judged; weight: that of the {MACHINE} in both together; bias: its "
+    f"value minus that of {PEOPLE} on these queries. Both together are free of it."
+)
 
 
 def with_agreement(content: Content, work: Calls, call: Call | None) -> Content:
@@ -79,11 +95,16 @@ def agreement_table(agreement: pl.DataFrame) -> Table:
 
 
 def proxy_means(content: Content) -> Iterator[Table]:
-    """Yield the table of the means by people, helped by the machine, and of those by the machine alone."""
+    """Yield the table of the means by people alone, by the machine alone, and by both together."""
     if content.n_proxy:
-        names = [*([content.system] if content.system else []), "metric", "value", "proxy_value", "lambda"]
-        called = {"value": f"{PEOPLE}, helped by the {MACHINE}", "proxy_value": f"{MACHINE} alone", "lambda": "weight"}
-        yield table_of(content.results, caption=f"Means by {PEOPLE} and by the {MACHINE}", only=names, called=called)
+        names = [*([content.system] if content.system else []), "metric", *MEANS]
+        made = table_of(content.results, caption=f"Means by {PEOPLE} and by the {MACHINE}", only=names, called=MEANS)
+        rows = [[*cells] for cells in made.rows]
+        for cells, row in zip(rows, content.results.to_dicts(), strict=True):
+            for name, of in ENDS_OF.items():
+                cells[names.index(name)] = replace(cells[names.index(name)], subtext=interval_cell(row, of))
+        under = f"the {ci_level(content)}" if content.ci else ""
+        yield replace(made, rows=rows, notes=[MEANING_OF_MEANS], subtext=under)
 
 
 # Judgments of people, and those of a machine for other documents, in the words of a kind of frame.
@@ -106,6 +127,20 @@ class ProxySentences(SentenceWriter):
             same = f"the {MACHINE} and {PEOPLE} agree on {row['equal']:.0%}".replace("%", " %")
             of = f"Of {counted(row['n'], 'documents')} that both judged, {same} ({measure})"
             yield self._plain("agreement", of, n=row["n"], share=row["equal"])
+
+    def favours(self) -> Iterator[FavouredSystem]:
+        """Yield the pair of systems whose biases by the machine differ most surely, if they surely do."""
+        frame = self.content.compared.differences
+        if frame is None or "p_proxy_bias" not in frame.columns or self.content.system not in frame.columns:
+            return
+        sure = self.content.of_compared(frame).filter(pl.col("p_proxy_bias") <= ALPHA)
+        for row in sure.sort("p_proxy_bias", maintain_order=True).head(1).to_dicts():
+            sides = (self._system(row), row["proxy_bias"]), (row["baseline"], row["baseline_proxy_bias"])
+            turned = sign_of(row["metric"]) * (row["proxy_bias"] - row["baseline_proxy_bias"]) < 0
+            (own, value), (other, of_other) = sides[::-1] if turned else sides
+            both = {"system": own, "baseline": other, "value": value, "baseline_value": of_other}
+            p = {"p_adjusted": row["p_proxy_bias"]}
+            yield self._of_row(FavouredSystem, row, by=row["metric"], **both, **p)
 
     def _whole(self) -> Iterator[Plain]:
         """Yield what to do where people judged too few queries whole: these alone count."""

@@ -10,6 +10,7 @@ import polars as pl
 
 from frame_metrics import plot
 from frame_metrics.backends.times import ordered_distinct
+from frame_metrics.measuring.results import PPI_COLUMNS, PPI_ENDS
 from frame_metrics.plot.charts import ALONE, CUT, for_phones, untitled, with_legend_below
 from frame_metrics.report.blocks import Picture
 from frame_metrics.report.cells import plain_text
@@ -86,7 +87,7 @@ def _charts_of_metrics(frame: pl.DataFrame, ci: float | None) -> list[Any]:
 
     The rows of all stand in the order of the frame, which is that of the table, so that one can look across.
     """
-    frame = frame.drop("n_proxy", "lambda", "proxy_value", strict=False)  # of people and a machine
+    frame = frame.drop(*PPI_COLUMNS, *PPI_ENDS, strict=False)  # of people and a machine
     texts = [column for column in frame[:, : frame.columns.index("metric")] if column.dtype == pl.String]
     frame = frame.with_columns(
         column.cast(pl.Enum(column.drop_nulls().unique(maintain_order=True)))

@@ -45,11 +45,10 @@ CALLED = {
 ALL_ROWS = "the JSON form has more, and the verbs return all of them."
 
 
-def interval_cell(row: Mapping[str, Any]) -> str:
-    """Return the interval of a row as text; "" if there is none."""
-    if "ci_low" not in row:
-        return ""
-    return f"{number_text(row['ci_low'])} to {number_text(row['ci_high'])}" if row["ci_low"] is not None else ""
+def interval_cell(row: Mapping[str, Any], of: str = "ci") -> str:
+    """Return the interval of a row as text; "" if there is none. ``of``: the beginning of the names of its columns."""
+    low, high = row.get(f"{of}_low"), row.get(f"{of}_high")
+    return "" if low is None else f"{number_text(low)} to {number_text(high)}"
 
 
 def difference_interval(row: Mapping[str, Any], level: float | None) -> str:

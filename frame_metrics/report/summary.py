@@ -141,7 +141,7 @@ class SummarySentences(SentenceWriter):
         of_segments, of_classes = [*SegmentSentences(*about).all(pairs)], [*ClassSentences(*about).all(pairs)]
         yield from [*with_class(of_segments, of_classes), *of_classes]
         yield from CalibrationSentences(*about).all()
-        yield from ProxySentences(*about).agreed()
+        yield from [*ProxySentences(*about).favours(), *ProxySentences(*about).agreed()]
         labels = [*ProxySentences(*about).labels(pairs)]
         yield from labels or NextStepSentences(*about).next(pairs, of_segments)
 

@@ -7,6 +7,8 @@ from typing import Any
 from frame_metrics.report.cells import counted, number_text, sign_of
 from frame_metrics.report.sentences import ANSWER, WHERE, Sentence, column, declared
 from frame_metrics.report.words import (
+    MACHINE,
+    PEOPLE,
     at_text,
     level_text,
     name_of,
@@ -127,6 +129,33 @@ class OutstandingSegment(Sentence):
         side, worse = "high" if self.difference > 0 else "low", "better" if self.difference * sign > 0 else "worse"
         which = f", which is {worse}" if sign else ""
         return f"{self.segment_in_words} is unusually {side}{which}{whose}: {values}{sure}."
+
+
+@declared(kind="favours", place=WHERE, claims=True)
+class FavouredSystem(Sentence):
+    """A system that the machine puts higher against people than another one, on the same queries."""
+
+    baseline: Any  # the other system
+    value: float  # by how much the machine's value is above that of people
+    baseline_value: float  # the same for the other system
+    p_adjusted: float  # that both are equal
+    correction: str | None
+    n: int  # queries that people judged
+    unit: str
+
+    @property
+    def difference(self) -> float:
+        return self.value - self.baseline_value
+
+    def words(self) -> str:
+        names = name_of(self.system), name_of(self.baseline)
+        own, other = (
+            f"of {name} {number_text(abs(bias))} {'above' if bias > 0 else 'below'}"
+            for name, bias in zip(names, (self.value, self.baseline_value), strict=True)
+        )
+        over = f"over {counted(self.n, self.unit)} that both judged ({p_words(self.p_adjusted)})"
+        puts = f"it puts {self.metric} {own} {PEOPLE} and {other} them, {over}"
+        return f"The {MACHINE} favours {' over '.join(names)}: {puts}. Means and differences here allow for that."
 
 
 @declared(kind="calibration")

@@ -11,6 +11,7 @@ from frame_metrics.errors import NotComputableError, import_needed
 from frame_metrics.inputs import Array, ratio
 from frame_metrics.stats.averages import cluster_numbers, sums_within
 from frame_metrics.stats.exact import normal, normal_quantile
+from frame_metrics.stats.margins import above, skewness, straightened
 from frame_metrics.stats.offsets import offsets
 from frame_metrics.stats.shares import kish, wilson_on_range
 from frame_metrics.stats.significance import CLOSE
@@ -24,13 +25,15 @@ class PpiMean:
 
     value: float
     tuned: float  # lambda, the weight of the machine, from 0 to 1
-    proxy: float  # the mean by the machine alone
+    people: float  # the mean by people alone, over the queries that they judged
+    proxy: float  # the mean by the machine alone, over all queries
     n: int  # number of queries that people judged
     n_proxy: int  # number of queries that only the machine judged
     # The standard error for the t distribution, which allows for the fit of lambda, and that for the normal one.
     errors: tuple[float, float]
     freedom: int  # degrees of freedom of t
     units: float  # number of queries, or clusters, that people judged, Kish's if they have weights
+    skew: float = 0.0  # the skewness of what the queries, or clusters, that people judged add to the mean
 
     def error(self, distribution: str) -> float:
         """Return the standard error for a distribution, "t" or "normal"."""
@@ -58,6 +61,14 @@ class PpiMean:
         if distribution != "t" or not error > 0:
             return normal(self.value, error**2)
         return 2 * float(students_t().sf(abs(self.value) / error, self.freedom))
+
+    def p_of_skewed(self) -> float:
+        """Return the two-sided p-value by t with and without the skewness, the greater; NaN if nothing varies."""
+        error = self.error("t")
+        if not error > 0:
+            return np.nan
+        t, skew = abs(self.value) / error, float(np.sign(self.value)) * self.skew
+        return min(2 * max(above(one, self.freedom) for one in (t, straightened(t, skew))), 1.0)
 
 
 def students_t() -> Any:
@@ -103,11 +114,11 @@ def ppi_mean(
     numbers = cluster_numbers(cluster)
     unit = np.arange(len(human)) if numbers is None else numbers
     n_units = len(np.unique(unit[by_people & weighs]))
-    proxy_mean = float(share @ proxy)
+    values, proxy_mean = np.where(by_people, human, 0), float(share @ proxy)
+    means = float(human_share @ values) if n else np.nan, proxy_mean if weighs.any() else np.nan
     if n_units < FEWEST:
-        return PpiMean(np.nan, np.nan, proxy_mean if weighs.any() else np.nan, n, n_proxy, (np.nan, np.nan), 0, 0)
+        return PpiMean(np.nan, np.nan, *means, n, n_proxy, (np.nan, np.nan), 0, 0)
     # The contributions of units to mean(Y), to mean(F), to their covariance, and to mean(U).
-    values = np.where(by_people, human, 0)
     deviations, proxy_deviations = values - human_share @ values, proxy - human_share @ proxy
     contributions = [
         human_share,
@@ -131,7 +142,16 @@ def ppi_mean(
     least = CLOSE * np.abs(values - offsets(values[by_people]))[by_people].max()  # a smaller error is only rounding
     for_t, for_normal = (0.0 if error < least else error for error in errors)
     value = float(human_share @ (values - tuned * proxy) + tuned * (proxy_share @ proxy))
-    return PpiMean(value, tuned, proxy_mean, n, n_proxy, (for_t, for_normal), n_units - 1, kish(shares))
+    skew = float(skewness((human_sums - tuned * proxy_sums)[:, None])[0])
+    return PpiMean(value, tuned, *means, n, n_proxy, (for_t, for_normal), n_units - 1, kish(shares), skew)
+
+
+def bias_of(human: Array, proxy: Array, *of_queries: Array | None) -> PpiMean:
+    """Return the mean difference of the machine's values from those of people, over the queries that people judged.
+
+    ``human``, ``proxy``, ``of_queries``: as ``ppi_mean`` takes them. It is that mean with nothing known of the others.
+    """
+    return ppi_mean(proxy - human, np.zeros(len(proxy)), *of_queries)
 
 
 def _shares(weight: Array) -> Array:

@@ -56,13 +56,12 @@ def test_a_gate_has_no_other_means_than_the_table(
     gate, *more = flags
     _, printed, told = called(capsys, "evaluate", log, *judged, gate, before, *more)
     (value,) = pl.read_csv(printed.encode())["value"]
-    pair = called(
-        capsys, "compare", before, log, *judged, "--baseline", before.removesuffix(".csv"), "--system", "file"
-    )
+    base = before.removesuffix(".csv")
+    pair = called(capsys, "compare", before, log, *judged, "--baseline", base, "--system", "file")
     (row,) = pl.read_csv(pair[1].encode()).to_dicts()
     assert row["value"] != pytest.approx(value, abs=1e-6)
     (line,) = told
-    assert f"rr against {before.removesuffix('.csv')}: " in line
+    assert f"rr against {base}: " in line
     assert f"{row['value']:.3g}" not in line
     if "difference" in line:
         assert f"{row['difference']:.3g}" in line

@@ -17,7 +17,7 @@ from scipy import stats
 
 from frame_metrics import IRM, BadValueError, ColumnError, NotComputableError
 from helpers import KINDS, as_kind, as_polars, error, frame
-from inside import newcombe, ppi_mean, wilson_interval
+from inside import adjusted, newcombe, ppi_mean, wilson_interval
 
 # What ppi-python 0.2.3 was given, and what it printed.
 HUMAN, SAME = [1, 0, 1, 1, 0, 1, 0, 1], [0.9, 0.2, 0.8, 0.6, 0.4, 0.7, 0.1, 1]
@@ -67,13 +67,84 @@ def test_evaluate_gives_the_numbers_of_ppi_python() -> None:
     """The verb gives them too, with how many queries each judged, lambda, and the machine's own mean."""
     found = of_values(HUMAN, SAME + OTHERS).evaluate("dcg@1", ci=0.95, method="normal")
     assert found.columns == [
-        *("metric", "k", "average", "value", "n", "n_undefined", "n_unanswered", "n_proxy", "lambda", "proxy_value"),
-        *("ci_low", "ci_high"),
+        *("metric", "k", "average", "value", "n", "n_undefined", "n_unanswered", "n_proxy", "lambda", "people_value"),
+        *("proxy_value", "proxy_bias", "proxy_bias_low", "proxy_bias_high", "ci_low", "ci_high"),
     ]
     assert found["value", "ci_low", "ci_high"].row(0) == pytest.approx(PRINTED[None], abs=5e-6)
     assert found["n", "n_undefined", "n_proxy"].row(0) == (8, 0, 12)
     assert found["lambda"].item() == pytest.approx(0.8452, abs=5e-5)
     assert found["proxy_value"].item() == pytest.approx(np.mean(SAME + OTHERS))
+
+
+def test_people_and_the_machine_alone_stand_beside() -> None:
+    """People's mean is that of their judgments alone; the bias is the mean difference on their queries, by plain t."""
+    log, people, machine = simulated()
+    irm, few = log.irm(system="system"), machine.filter(pl.col("query") < 20)
+    found = irm.judge(people, proxy=machine).evaluate("ndcg@5", "dcg@3", ci=0.9)
+    assert found["people_value"].to_list() == pytest.approx(irm.judge(people).evaluate("ndcg@5", "dcg@3")["value"])
+    assert found["proxy_value"].to_list() == pytest.approx(irm.judge(machine).evaluate("ndcg@5", "dcg@3")["value"])
+    for row in found.to_dicts():
+        name, system = row["metric"], row["system"]
+        ours, theirs = (irm.judge(one).per_query(name).filter(system=system)["value"] for one in (people, few))
+        off = (theirs - ours).to_numpy()
+        wanted = off.mean(), *stats.t.interval(0.9, 19, off.mean(), stats.sem(off))
+        assert [row[f"proxy_bias{end}"] for end in ("", "_low", "_high")] == pytest.approx(wanted)
+
+
+def test_the_bias_of_two_systems_is_compared_on_the_same_queries() -> None:
+    """The p-value is the greater of t's with and without the skewness, corrected for all pairs; few differ: null."""
+    log, people, machine = simulated()
+    rest = log.filter(system="b").with_columns(system=pl.lit("c"), score=pl.col("score") * -1)
+    irm = pl.concat([log, rest]).irm(system="system")
+    some = people, machine.filter(pl.col("query") < 20)
+    ours, theirs = (irm.judge(one).compare("ndcg@5", per_query=True) for one in some)
+    compared = irm.judge(people, proxy=machine).compare("ndcg@5", correction="none")
+    means = irm.judge(people, proxy=machine).evaluate("ndcg@5")
+    biases = dict(zip(means["system"], means["proxy_bias"], strict=True))  # people judged the same queries of all
+    for row in compared.to_dicts():
+        pair = {name: row[name] for name in ("system", "baseline")}
+        assert (row["proxy_bias"], row["baseline_proxy_bias"]) == pytest.approx([biases[one] for one in pair.values()])
+        off = np.subtract(*(side.filter(**pair).sort("query")["difference"].to_numpy() for side in (theirs, ours)))
+        assert off.mean() == pytest.approx(row["proxy_bias"] - row["baseline_proxy_bias"])
+        t, a = abs(off.mean()) / stats.sem(off), np.sign(off.mean()) * stats.skew(off) / math.sqrt(20)
+        hall = t + a * (2 * t**2 + 1) / 6 + a**2 * t**3 / 27
+        assert row["p_proxy_bias"] == pytest.approx(min(1, 2 * stats.t.sf(min(t, hall), 19)))
+    holm = irm.judge(people, proxy=machine).compare("ndcg@5", correction="holm")["p_proxy_bias"]
+    assert holm.to_list() == pytest.approx(adjusted(compared["p_proxy_bias"].to_numpy(), "holm").tolist())
+    alike = irm.judge(people, proxy=pl.concat([people, machine.filter(pl.col("query") >= 20)]))
+    assert alike.compare("ndcg@5").select("proxy_bias", "p_proxy_bias").unique().rows() == [(0, None)]
+
+
+def of_biased(bias: float, n: int = 60, seed: int = 0) -> IRM[pl.DataFrame]:
+    """Three systems with one result for each query, whose value by the machine is people's, but for the bias of "b"."""
+    rng = np.random.default_rng(seed)
+    keys = {"query": np.arange(200).repeat(3), "doc": [*"abc"] * 200}
+    grade = rng.normal(5, 1, 600)
+    off = rng.normal(0.5, 0.2, 600) + bias * (np.arange(600) % 3 == 1)
+    run = pl.DataFrame(keys | {"system": keys["doc"], "score": np.ones(600)})
+    people, machine = (pl.DataFrame(keys | {"grade": one}) for one in (grade, grade + off))
+    return run.irm(system="system").judge(people.filter(pl.col("query") < n), proxy=machine)
+
+
+@pytest.mark.parametrize(("bias", "favoured"), [(0.5, "b"), (-0.5, ""), (0.0, None)])
+def test_a_machine_that_favours_a_system_is_told_of(bias: float, favoured: str | None) -> None:
+    """The summary names the pair whose biases differ most surely, the favoured one first, and both biases."""
+    irm = of_biased(bias)
+    found = irm.summary("dcg@1").filter(kind="favours").to_dicts()
+    assert len(found) == (favoured is not None)
+    for row in found:
+        sides = row["system"], row["baseline"]
+        assert favoured in ("", sides[0])
+        assert sides[1] == "b" or favoured
+        means = irm.evaluate("dcg@1")
+        own, other = (means.filter(system=one)["proxy_bias"].item() for one in sides)
+        assert (row["value"], row["baseline_value"]) == pytest.approx((own, other))
+        least = irm.compare("dcg@1")["p_proxy_bias"].min()
+        assert row["p_adjusted"] == least
+        assert row["sentence"].startswith(
+            f"The LLM judge favours {sides[0]} over {sides[1]}: it puts dcg@1 of {sides[0]} {own:.3f} above people and "
+            f"of {sides[1]} {abs(other):.3f} {'above' if other > 0 else 'below'} them, over 60 queries that both judged"
+        )
 
 
 def test_t_allows_for_the_fit_of_lambda() -> None:
@@ -623,7 +694,7 @@ def test_people_and_a_machine_have_a_report() -> None:
     )
     assert agreed["share"] == pytest.approx(equal)
     assert f"| 160 | {equal:.3f} |" in page.partition("## LLM judge")[2]
-    for value in irm.evaluate("ndcg")["proxy_value"]:
+    for value in irm.evaluate("ndcg").select("people_value", "proxy_value", "proxy_bias").unpivot()["value"]:
         assert f"{value:.3f}" in page.partition("## LLM judge")[2].partition("\n## ")[0]
     assert "svg" in irm.report(metrics=["ndcg"], baseline="a")
 

@@ -56,7 +56,10 @@ UNIT_SHARES = ("unit_share", "baseline_unit_share")
 SPLIT_COLUMNS: dict[str, Any] = dict.fromkeys((*UNIT_SHARES, "split_p_value"), pl.Float64)
 NOTE_COLUMN: dict[str, Any] = {"split_note": pl.String}
 PROXY_COLUMNS: dict[str, Any] = dict.fromkeys((*VALUE_COLUMNS, "relative", *INFERENCE[:-1]), pl.Float64)
-PROXY_COLUMNS |= {"n": pl.Int64, "n_proxy": pl.Int64, "lambda": pl.Float64, "proxy_difference": pl.Float64}
+P_OF_BIAS = "p_proxy_bias"  # that the machine's bias is the same for both systems
+OF_BIAS = ("proxy_bias", "baseline_proxy_bias", P_OF_BIAS)
+PROXY_COLUMNS |= {"n": pl.Int64, "n_proxy": pl.Int64} | dict.fromkeys(("lambda", "proxy_difference"), pl.Float64)
+PROXY_COLUMNS |= dict.fromkeys(OF_BIAS, pl.Float64)
 PROXY_COLUMNS |= {"n_unpaired": pl.Int64, "n_undefined": pl.Int64} | UNANSWERED_COLUMN | TESTED
 CORRECTED = ("p_adjusted", "n_tests", "correction")
 
@@ -144,6 +147,8 @@ def tabled(
         known["relative"] = relative(known["difference"], known["baseline_value"])
     columns = {name: float_column(values).cast(schema[name]) for name, values in known.items()}
     columns |= corrected(columns["p_value"], family, options.corrected_by, columns.get("p_adjusted"))
+    if P_OF_BIAS in columns:
+        columns[P_OF_BIAS] = corrected(columns[P_OF_BIAS], family, options.corrected_by)["p_adjusted"]
     if options.margin is not None:
         columns |= corrected_for_candidates(columns, segment * classes * metrics + place, options.corrected_by)
     texts = [name for name, kind in schema.items() if kind == pl.String and name not in columns]

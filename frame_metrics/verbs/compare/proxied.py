@@ -17,10 +17,11 @@ from frame_metrics.plan.source import Source
 from frame_metrics.stats.exact import detectable, normal_quantile
 from frame_metrics.stats.margins import above, normally_above
 from frame_metrics.stats.paired_shares import newcombe, table_of_pairs
-from frame_metrics.stats.proxies import PpiMean, ppi_mean
+from frame_metrics.stats.proxies import PpiMean, bias_of, ppi_mean
 from frame_metrics.stats.shares import are_shares
+from frame_metrics.stats.significance import CLOSE
 from frame_metrics.stats.two_arms import MIN_DIFFERING
-from frame_metrics.verbs.compare.differences import Pair, Row, numbers_of_rows, tabled
+from frame_metrics.verbs.compare.differences import P_OF_BIAS, Pair, Row, numbers_of_rows, tabled
 from frame_metrics.verbs.compare.margins import margin_columns_of_error, margins_of
 from frame_metrics.verbs.compare.options import CompareOptions
 
@@ -67,7 +68,9 @@ def _row(here: QueryValues, at: int, pair: Pair, options: CompareOptions, margin
     row["n_undefined"] = (undefined.any(axis=1) & ~np.isnan(difference)).sum()
     if np.isnan(found.value):
         return row
-    base = mean(np.where(np.isnan(difference), np.nan, people[:, 1]), machine[:, 1], found.tuned).value
+    judged_both = np.where(np.isnan(difference)[:, None], np.nan, people)
+    base = mean(judged_both[:, 1], machine[:, 1], found.tuned).value
+    row |= _columns_of_bias(judged_both, machine, here.weights(use), chance, here.clusters(use))
     low, high = found.ends(options.ci, distribution)
     plain = chance is None and here.weights(use) is None and here.clusters(use) is None
     if np.isnan(low) and plain and are_shares(by_people.values[at], margin[0].range):
@@ -78,6 +81,23 @@ def _row(here: QueryValues, at: int, pair: Pair, options: CompareOptions, margin
     if np.count_nonzero(difference[~np.isnan(difference)]) >= MIN_DIFFERING:
         row |= _margin_columns(found, distribution, *margin)
     return row | {"p_value": found.p_value(distribution)}
+
+
+def _columns_of_bias(people: Array, machine: Array, *of_queries: Array | None) -> Row:
+    """Return the machine's bias for both systems, and the p-value that it is the same for both.
+
+    There is no p-value if fewer than ``MIN_DIFFERING`` queries differ in it: few queries may lack the rare large ones.
+
+    Parameters
+    ----------
+    people, machine : the values by each, NaN where people did not judge both systems, shape (queries, 2).
+    of_queries : weights, chances and clusters, as ``ppi_mean`` takes them.
+    """
+    own, base = (bias_of(people[:, side], machine[:, side], *of_queries).value for side in (0, 1))
+    row: Row = {"proxy_bias": own, "baseline_proxy_bias": base}
+    ours, theirs = (side[:, 0] - side[:, 1] for side in (people, machine))
+    n_differing = (np.abs(theirs - ours) > CLOSE).sum()  # NaN is not
+    return row | ({P_OF_BIAS: bias_of(ours, theirs, *of_queries).p_of_skewed()} if n_differing >= MIN_DIFFERING else {})
 
 
 def _margin_columns(found: PpiMean, distribution: str, metric: Metric, margin: float) -> Row:
