@@ -424,10 +424,11 @@ class IRM(Generic[Frame]):
             judgments are an error.
         proxy : judgments of a machine, of the same queries and of many more. ``qrels`` are then those that people gave
             to a random sample of queries. A frame whose columns are found like those of ``qrels``, or a frame with
-            roles, ``machine.irm(grade="score", scale=..., rel=...)``, which may have its own ``scale`` and ``rel``.
-            ``evaluate`` and ``compare`` give prediction-powered means, ``sample_size`` says how many queries people
-            have to judge, ``audit`` checks both, other verbs refuse it. For metrics that depend on R or the ideal, a
-            query counts as judged by people only if they judged every document that the machine judged.
+            roles, ``machine.irm(grade="score", scale=..., rel=...)``, with its own ``scale`` and ``rel``; if it has
+            neither, ``rel`` is that of the log. ``evaluate`` and ``compare`` give prediction-powered means,
+            ``sample_size`` says how many queries people have to judge, ``audit`` checks both, other verbs refuse it.
+            For metrics that depend on R or the ideal, a query counts as judged by people only if they judged every
+            document that the machine judged.
         sampling : with ``proxy``, the column of ``qrels`` with the chance, above 0 and at most 1, with which each query
             was drawn for people, if it was not the same for all.
 

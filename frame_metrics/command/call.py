@@ -225,6 +225,8 @@ class CommandLine:
         page = [PAGE] if self.name == "report" and "format" not in options else [None]
         self.outputs = {name: self._format(name) for name in options.get("output") or page}
         for option in options_of(self.name).values():
+            if option.name.startswith("proxy_") and option.name in options and "proxy" not in options:
+                raise BadValueError(f"{option.flag} is about judgments of a machine; name their file with --proxy")
             if option.group == JUDGMENTS and options.get(option.name) and "qrels" not in options:
                 further = f"; {PROGRAM} agreement compares annotators" * (option.name == "annotator")
                 error = BadValueError(

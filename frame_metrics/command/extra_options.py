@@ -7,6 +7,8 @@ from frame_metrics.command.options import (
     Kind,
     bounds,
     gate_limits,
+    grades,
+    literal,
     margins,
     number,
     one_of,
@@ -121,6 +123,9 @@ class Qrels:
     all_relevant : every row of the judgments is relevant, as in a held-out set
     proxy : judgments of a machine, of the queries of --qrels, which people judged and which were drawn at random, and
         of many more, in columns of the same names: means and differences are those of people with its help
+    proxy_grade : the column of the machine's grades, or labels, if it has another name
+    proxy_rel : the least of its grades that is relevant, if it is another one
+    proxy_scale : the grade that a word of the machine stands for; may be repeated
     """
 
     qrels = INPUTS
@@ -129,6 +134,9 @@ class Qrels:
     qrels_doc = COLUMN
     all_relevant = SWITCH
     proxy = FILE
+    proxy_grade = COLUMN
+    proxy_rel = Kind(read=literal)
+    proxy_scale = Kind("WORD=GRADE", grades, many=True)
 
 
 class Gates:

@@ -27,7 +27,7 @@ from frame_metrics.command.texts import say
 from frame_metrics.errors import ColumnError
 from frame_metrics.measuring.baseline import THIS
 from frame_metrics.plan.declared import refused_by
-from frame_metrics.plan.proxy import PROXY_COLUMNS
+from frame_metrics.plan.proxy import PROXY_COLUMNS, PROXY_CONVENTIONS
 from frame_metrics.roles.columns import ROLES
 
 MOST_BYTES = 4_000_000  # of files that are read only to see whether a call would run
@@ -203,11 +203,23 @@ class Frames:
         given["label"] = True if options.get("all_relevant") else options.get("label")
         qrels, ids = self._qrels
         if "proxy" in options:
-            machine, its = self._read_judgments([options["proxy"]])
-            named = {name: given[name] for name in PROXY_COLUMNS if given[name] in machine.columns}
-            machine = matching(machine, self.log, its)
-            given["proxy"] = IRM(machine, **named) if named else machine
+            given["proxy"] = self._of_machine(given)
         return irm.judge(matching(qrels, self.log, ids), **given)
+
+    def _of_machine(self, given: Mapping[str, Any]) -> Any:
+        """Return the judgments of a machine, with roles if columns or conventions of theirs are named.
+
+        ``given``: the columns of people's judgments, which those of the machine are called like.
+        """
+        machine, ids = self._read_judgments([self.call.set_options["proxy"]])
+        own = {name: self.call.set_options.get(f"proxy_{name}") for name in ("grade", *PROXY_CONVENTIONS)}
+        named = {name: given[name] for name in PROXY_COLUMNS if given[name] in machine.columns}
+        named |= {"grade": own["grade"], "label": None} if own["grade"] else {}
+        conventions = {name: own[name] for name in PROXY_CONVENTIONS if own[name] is not None}
+        if not conventions and machine.schema.get(str(named.get("grade"))) == pl.String:  # words as those of people
+            conventions = {name: self.call.roles.get(name) for name in PROXY_CONVENTIONS}
+        machine = matching(machine, self.log, ids)
+        return IRM(machine, **named, **conventions) if named or conventions else machine
 
     @cached_property
     def _frames_of_roles(self) -> dict[str, tuple[pl.DataFrame, dict[str, str]]]:

@@ -206,7 +206,7 @@ def _bound(text: str) -> Any:
         raise BadValueError(f"{text!r} is no share in percent, as 2%") from None
 
 
-def _scale(texts: Sequence[str]) -> dict[Any, Any]:
+def grades(texts: Sequence[str]) -> dict[Any, Any]:
     """Return the grade of each word; None for a word without a grade, which is no judgment."""
     return {word: number(grade) if grade else None for word, grade in pairs(texts, literal).items()}
 
@@ -259,7 +259,7 @@ def _of_role(hint: Any) -> Kind:
     if get_origin(kind) is Literal:
         return one_of(get_args(kind))
     if get_origin(kind) is Mapping:
-        return Kind("WORD=GRADE", _scale, many=True)
+        return Kind("WORD=GRADE", grades, many=True)
     return _KINDS.get(hint, Kind(read=literal))
 
 

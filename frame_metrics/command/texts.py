@@ -36,18 +36,25 @@ IN_CODE = (
     (r"\bjudge\(\)", "--qrels"),
     (
         rf"{OF_PROXY} judge: the label or grade is missing; name its column with --label or --grade, one of (.+)",
-        r"--proxy: its file has no grade or label as that of --qrels has; --grade and --label name the column of both "
-        r"files, and it has \1",
+        r"--proxy: its file has no grade or label as that of --qrels; name its column with --proxy-grade, one of \1",
     ),
     (
         rf"{OF_PROXY} judge: name the .*?columns? of the judgments with [^;]+; they have (.+)",
         r"--proxy: its file has no query or document as that of --qrels has; --qrels-query and --qrels-doc name the "
         r"columns of both files, and it has \1",
     ),
+    (
+        rf"{OF_PROXY} --rel (\S+) is not a grade; a word needs --scale too.*",
+        r"--proxy: \1 is no word of its grades; name the least of them that is relevant with --proxy-rel",
+    ),
     (OF_PROXY, "--proxy:"),
     (
-        r"^proxy: (.* is text); give each word a grade, as (.+), or convert it$",
-        r"--proxy: \1; convert it, or if that of --qrels is text too, give each word a grade, as \2",
+        r"machine\.irm\(grade=\.\.\., rel=\.\.\., scale=\.\.\.\) says what its grades mean(.*) its --rel says",
+        r"--proxy-rel, or --proxy-scale, says what its grades mean\1 --proxy-rel says",
+    ),
+    (
+        r"^proxy: (.* is text); give each word a grade, as --scale (.+), or convert it$",
+        r"--proxy: \1; give each word a grade, as --proxy-scale \2, or convert it",
     ),
     (r"; use similarity\('([^']+)'\)", "; the command is similarity"),
     (
@@ -156,10 +163,11 @@ def _for_files(message: str, options: Mapping[str, Option]) -> str:
     message = OF_LISTS.sub(r"give a file of queries and ids as --qrels FILE --all-relevant", message)
     message = message.replace("; pass run= with the name", "; pass --run-name with the name")
     message = message.replace(", or give other rankings, as --baseline frame", "")
-    words = re.search(r"--scale \{(.*)\}", message)
+    words = re.search(r"(--(?:proxy-)?scale) \{(.*)\}", message)
     if words:
         each = (
-            f"--scale {shlex.quote(word[1:-1])}=..." for word in re.findall(r"('[^']*'|\"[^\"]*\"): \.\.\.", words[1])
+            f"{words[1]} {shlex.quote(word[1:-1])}=..."
+            for word in re.findall(r"('[^']*'|\"[^\"]*\"): \.\.\.", words[2])
         )
         message = message.replace(words[0], " ".join(each))
     message = re.sub(r"or a frame of (them|documents)", r"or a file of \1", message)

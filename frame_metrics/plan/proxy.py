@@ -17,7 +17,8 @@ def proxy_of(proxy: Any) -> tuple[Any, dict[str, Any], dict[str, Any]]:
 
     Parameters
     ----------
-    proxy : the frame, or a frame with roles, whose ``rel`` and ``scale`` replace those of the results.
+    proxy : the frame, or a frame with roles, whose ``rel`` and ``scale`` replace those of the results. If it has
+        neither, ``rel`` is that of the results, as ``scale`` is of a frame without roles.
     """
     roles: Any = proxy.roles if isinstance(proxy, Given) else {}
     if isinstance(proxy, Given) and proxy.judgments is not None:
@@ -33,4 +34,6 @@ def proxy_of(proxy: Any) -> tuple[Any, dict[str, Any], dict[str, Any]]:
     frame = proxy.frame if isinstance(proxy, Given) else proxy
     backend_of(frame)  # raises for what is no frame
     conventions = {name: roles.get(name) for name in PROXY_CONVENTIONS} if isinstance(proxy, Given) else {}
+    if not any(value is not None for value in conventions.values()):
+        conventions.pop("rel", None)
     return frame, {name: roles.get(name) for name in PROXY_COLUMNS} | {"several": None}, conventions

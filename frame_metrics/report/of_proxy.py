@@ -20,6 +20,7 @@ from frame_metrics.report.sentence_writer import SentenceWriter
 from frame_metrics.report.sentences import Plain
 from frame_metrics.report.value_sentences import FavouredSystem
 from frame_metrics.report.words import MACHINE, PEOPLE
+from frame_metrics.roles.columns import role_columns
 from frame_metrics.stats.proxies import FEWEST
 
 JUDGE = "judge"  # the column of who judged
@@ -58,33 +59,44 @@ def with_agreement(content: Content, work: Calls, call: Call | None) -> Content:
     """Add how far the machine's judgments agree with those of people, if there are both."""
     if call is None or call.proxy is None or call.judgment_columns is None:
         return content
-    found = work.tried("agreement", partial(_agreement, work.irm, call, call.proxy))
+    found = work.tried("agreement", partial(_agreement, type(work.irm), [call, call.proxy]))
     return replace(content, agreement=found)
 
 
-def _agreement(irm: Any, call: Call, proxy: Call) -> pl.DataFrame:
-    """Return the row of ``agreement`` that compares the machine with people, as the trusted annotator."""
-    people, theirs = _judgments(call, PEOPLE), _judgments(proxy, MACHINE)
-    both = pl.concat([people, theirs], how="vertical_relaxed")
-    keys = [name for name in both.columns if name not in (JUDGE, "grade", "label")]
-    queries = [name for name in keys if name != "doc"]
-    log = both.select(keys).unique(maintain_order=True).with_columns(score=pl.lit(0.0))
-    options = {name: irm.roles.get(name) for name in ("rel", "scale") if irm.roles.get(name) is not None}
-    value = "grade" if "grade" in both.columns else "label"
-    judged = type(irm)(log, query=queries, doc="doc", score="score", **options).judge(
-        both, annotator=JUDGE, **{value: value}
+def _agreement(irm: type[Any], calls: Sequence[Call]) -> pl.DataFrame:
+    """Return the row of ``agreement`` that compares the machine with people, as the trusted annotator.
+
+    ``calls``: with the judgments of each. Sides with a rel of their own are compared by what is relevant.
+    """
+    rel, graded = (
+        {call.conventions.rel for call in calls},
+        all(call.judgment_columns and call.judgment_columns.grade for call in calls),
     )
-    return judged.agreement(PEOPLE).select(MEASURES)
+    value = "grade" if graded and len(rel) == 1 else "label"
+    sides = [_judgments(call, who, value) for call, who in zip(calls, (PEOPLE, MACHINE), strict=True)]
+    both = pl.concat(sides, how="vertical_relaxed")
+    keys = [name for name in both.columns if name not in (JUDGE, value)]
+    log = both.select(keys).unique(maintain_order=True).with_columns(score=pl.lit(0.0))
+    queries = [name for name in keys if name != "doc"]
+    judged = irm(log, query=queries, doc="doc", score="score", rel=min(rel) if value == "grade" else None)
+    found = judged.judge(both, annotator=JUDGE, **{value: value}).agreement(PEOPLE).select(MEASURES)
+    return found.with_columns(of=pl.lit(" whether they are relevant" if graded and value == "label" else ""))
 
 
-def _judgments(call: Call, who: str) -> pl.DataFrame:
-    """Return one set of judgments with a column that says who made them; ids are texts, as their types may differ."""
+def _judgments(call: Call, who: str, value: str) -> pl.DataFrame:
+    """Return one set of judgments, as grades or labels, with a column that says who made them.
+
+    Ids are texts, as their types may differ.
+    """
     judged: Any = call.judgment_columns
     names = {f"query_{at}": name for at, name in enumerate(judged.query)} | {"doc": judged.doc}
     keys = [pl.col(name).cast(pl.String).alias(to) for to, name in names.items()]
-    value = "grade" if judged.grade else "label"
-    frame = call.judgments_in_memory().read([*names.values(), getattr(judged, value)])
-    return frame.select(*keys, pl.col(getattr(judged, value)).alias(value), pl.lit(who).alias(JUDGE)).drop_nulls()
+    own = "grade" if judged.grade else "label"
+    frame = call.judgments_in_memory().read([*names.values(), getattr(judged, own)])
+    positive = None if judged.shape.made else call.conventions.positive
+    read = role_columns(frame, judged, [own], positive=positive, scale=call.conventions.scale)[own]
+    given = read >= call.conventions.rel if (own, value) == ("grade", "label") else read
+    return frame.select(*keys, given.alias(value), pl.lit(who).alias(JUDGE)).drop_nulls()
 
 
 def agreement_table(agreement: pl.DataFrame) -> Table:
@@ -124,7 +136,7 @@ class ProxySentences(SentenceWriter):
         for row in () if frame is None else frame.head(1).to_dicts():
             name = "kappa" if row["weighted_kappa"] is None else "weighted_kappa"
             measure = f"{CALLED.get(name, name)} {number_text(row[name], 2)}"
-            same = f"the {MACHINE} and {PEOPLE} agree on {row['equal']:.0%}".replace("%", " %")
+            same = f"the {MACHINE} and {PEOPLE} agree on {row['equal']:.0%}{row['of']}".replace("%", " %")
             of = f"Of {counted(row['n'], 'documents')} that both judged, {same} ({measure})"
             yield self._plain("agreement", of, n=row["n"], share=row["equal"])
 

@@ -83,9 +83,41 @@ def test_columns_of_a_machine_are_named_as_those_of_people(capsys: Captured) -> 
     named = ["--qrels-query", "qid", "--qrels-doc", "docid", "--label", "verdict"]
     assert called(capsys, "evaluate", "log.csv", *ASKED, *named)[:2] == (0, expected)
     machine = pl.read_csv("machine.csv")
-    for column, said in (("verdict", "no grade or label as that of --qrels has"), ("qid", "no query or document as")):
+    for column, said in (("verdict", "no grade or label as that of --qrels;"), ("qid", "no query or document as")):
         machine.rename({column: "other"}).write_csv("machine.csv")
         assert f"--proxy: its file has {said}" in called(capsys, "evaluate", "log.csv", *ASKED, *named)[2][0]
+
+
+def test_grades_of_a_machine_may_be_others(capsys: Captured) -> None:
+    """Their column, scale and least relevant grade have flags, without which they are as those of people."""
+    asked = [*ASKED, "--sort", "system"]
+    expected = called(capsys, "evaluate", "log.csv", *asked)[1]
+    machine, people = pl.read_csv("machine.csv"), pl.read_csv("people.csv")
+    words = ["--proxy-scale", "bad=0", "--proxy-scale", "good=7"]
+    good = machine.select("query", "doc", said=pl.when(label=1).then(pl.lit("good")).otherwise(pl.lit("bad")))
+    numbers = machine.select("query", "doc", said=3 + 4 * pl.col("label"))
+    for frame, more in ((good, words), (numbers, ["--proxy-rel", "7"])):
+        frame.write_csv("machine.csv")
+        named = ["--proxy-grade", "said", *more]
+        assert called(capsys, "evaluate", "log.csv", *asked, *named)[:2] == (0, expected)
+    good.write_csv("machine.csv")
+    told = called(capsys, "evaluate", "log.csv", *asked, "--proxy-grade", "said")[2][0]
+    assert "--proxy: said: a grade is a number" in told
+    assert "is text; give each word a grade, as --proxy-scale bad=... --proxy-scale good=..., or" in told
+    of_words = people.select("query", "doc", said=pl.when(label=1).then(pl.lit("good")).otherwise(pl.lit("bad")))
+    of_words.write_csv("people.csv")
+    same = ["--grade", "said", "--scale", "bad=0", "--scale", "good=7", "--rel", "good"]
+    assert called(capsys, "evaluate", "log.csv", *asked, *same)[:2] == (0, expected)
+    numbers.write_csv("machine.csv")
+    told = called(capsys, "evaluate", "log.csv", *asked, *same)[2][0]
+    assert told.endswith("good is no word of its grades; name the least of them that is relevant with --proxy-rel")
+    assert called(capsys, "evaluate", "log.csv", *asked, *same, "--proxy-rel", "7")[:2] == (0, expected)
+    told = called(capsys, "evaluate", "log.csv", "rr", "--proxy-rel", "7")[2][0]
+    assert told.endswith("--proxy-rel is about judgments of a machine; name their file with --proxy")
+    machine.with_columns(label=pl.col("label") * 9).rename({"label": "said"}).write_csv("machine.csv")
+    people.rename({"label": "said"}).write_csv("people.csv")
+    told = called(capsys, "audit", "log.csv", *asked[1:-2], "--grade", "said")[1]
+    assert "mislead: --proxy-rel, or --proxy-scale, says what its grades mean. If both have one scale, --proxy" in told
 
 
 def test_values_of_a_machine_that_are_wrong(capsys: Captured) -> None:

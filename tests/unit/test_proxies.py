@@ -402,11 +402,52 @@ def test_the_machine_may_have_its_own_scale() -> None:
     found = lists.judge(ours, proxy=with_roles).evaluate("precision@5", "map", ci=0.9)
     wanted = log.irm(system="system", rel=2).judge(people, proxy=machine).evaluate("precision@5", "map", ci=0.9)
     assert_frame_equal(found, wanted)
+    of_one_scale = machine.select("query", "doc", said=pl.col("grade") * 10).irm(grade="said")
+    assert_frame_equal(lists.judge(ours, proxy=of_one_scale).evaluate("precision@5", "map", ci=0.9), wanted)
     said = error(lambda: lists.judge(ours, proxy=words.irm(query="qid", grade="said", by="doc")), ColumnError)
     assert said.startswith("proxy: by='doc' is a role of results")
     assert error(lambda: lists.judge(ours, proxy=words), ColumnError).startswith("proxy, whose columns")
     bad = lists.judge(ours, proxy=words.irm(query="qid", grade="said", scale={"w0": 0}))
     assert error(lambda: bad.evaluate("dcg@5"), BadValueError).startswith("proxy: said")
+
+
+def test_people_and_the_machine_agree_as_the_scale_of_each_says() -> None:
+    """Words count as their grades; where each has a rel of its own, as where one has labels, it is who is relevant."""
+    log, people, machine = simulated()
+    irm = log.irm(system="system", rel=2)
+    words = machine.with_columns(grade="w" + pl.col("grade").cast(pl.String))
+    tens = machine.with_columns(grade=pl.col("grade") * 10)
+
+    def agreed(proxy: Any, ours: pl.DataFrame = people) -> str:
+        run = irm(rel=None) if "label" in ours.columns else irm
+        (text,) = run.judge(ours, proxy=proxy).summary("precision@3").filter(kind="agreement")["sentence"]
+        return str(text)
+
+    both = people.join(machine, on=["query", "doc"], suffix="_machine")
+    relevant = ((both["grade"] >= 2) == (both["grade_machine"] >= 2)).mean()
+    graded = agreed(machine)
+    assert f"{(both['grade'] == both['grade_machine']).mean():.0%}".replace("%", " %") in graded
+    assert agreed(words.irm(scale={f"w{grade}": grade for grade in range(4)}, rel=2)) == graded
+    by_rel = agreed(tens.irm(grade="grade", rel=20))
+    assert f"agree on {relevant:.0%}".replace("%", " %") + " whether they are relevant (kappa " in by_rel
+    labels = people.select("query", "doc", label=pl.col("grade") >= 2)
+    assert by_rel.replace(" whether they are relevant", "") == agreed(tens.irm(rel=20), labels)
+
+
+@pytest.mark.parametrize(
+    ("times", "roles", "seen"),
+    [(1, {}, 0), (33, {}, 1), (1 / 3, {}, 1), (33, {"rel": 33}, 0), (33, {"scale": {0: 0, 33: 1, 66: 2, 99: 3}}, 0)],
+)
+def test_grades_of_two_scales_are_found(times: float, roles: dict[str, Any], seen: int) -> None:
+    """The audit warns if one side has grades twice as high, unless the machine's own roles say what they mean."""
+    log, people, machine = simulated()
+    both = log.irm(system="system").judge(people, proxy=machine.with_columns(pl.col("grade") * times).irm(**roles))
+    found = both.audit().filter(check="grades beyond the scale of the other side")
+    assert len(found) == seen
+    for row in found.to_dicts():
+        top, other = (people, 1) if times < 1 else (machine, 3)
+        assert (row["severity"], row["n"]) == ("warning", (top["grade"] * max(times, 1) > other).sum())
+        assert f"people is 3, and that of the machine {3 * times:g}." in row["message"]
 
 
 def test_compare_estimates_the_difference() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -14,7 +14,7 @@ from frame_metrics.measuring.proxies import Both, both_unchecked, members_of
 from frame_metrics.metrics.names import read
 from frame_metrics.plan.call import Call
 from frame_metrics.plan.source import Source
-from frame_metrics.roles.columns import Columns
+from frame_metrics.roles.columns import Columns, role_columns
 from frame_metrics.stats.proxies import FEWEST
 from frame_metrics.stats.significance import CLOSE
 from frame_metrics.verbs.audit import of_logs
@@ -23,6 +23,7 @@ from frame_metrics.verbs.audit.checks import SURE, TOP_RANKS, About, Seen, check
 # Checks of what people did not judge, which a machine did.
 NOT_BY_PEOPLE = (of_logs.queries_without_judgments, of_logs.unjudged_in_the_top, of_logs.unjudged_results)
 CHOSEN = "chosen"  # what to_judge calls such a column
+ANOTHER_SCALE = 2.0  # how many times as high the highest grade of one side is, if the two have not one scale
 
 
 @record
@@ -106,6 +107,25 @@ def queries_for_people_that_are_no_random_sample(sides: Sides) -> Seen | None:
     return seen_in(sides.segments, np.abs(one - other) > SURE * error, there, {"one": one, "other": other})
 
 
+class Grades(NamedTuple):
+    """Grades by people and by a machine, which has no scale or ``rel`` of its own."""
+
+    people: pl.Series
+    machine: pl.Series
+
+
+@check("warning", "judgments")
+def grades_beyond_the_scale_of_the_other_side(grades: Grades) -> Seen:
+    """the highest grade of people is {people:g}, and that of the machine {machine:g}. If these are two scales, one rel=
+    does not fit both, and the machine's own mean and bias mislead: machine.irm(grade=..., rel=..., scale=...) says what
+    its grades mean. If both have one scale, its rel= says that, too
+    """
+    highest = {name: float(one.max() or 0) for name, one in grades._asdict().items()}
+    least, most = sorted(highest.values())
+    n = sum(int((one > least).sum()) for one in grades) if 0 < ANOTHER_SCALE * least <= most else 0
+    return Seen(n, sum(map(len, grades)), words=highest)
+
+
 class Chosen(NamedTuple):
     """A column that says which judgments were chosen."""
 
@@ -148,4 +168,18 @@ def about_proxies(source: Source) -> list[About]:
         return []
     both = both_unchecked(source, read([f"dcg@{TOP_RANKS}"]))
     segments = segments_of(both.all_values.index.cells)
-    return [About(Sides(both, segments, members_of(both.all_values, segments)), {"top": TOP_RANKS, "fewest": FEWEST})]
+    sides = Sides(both, segments, members_of(both.all_values, segments))
+    return [About(sides, {"top": TOP_RANKS, "fewest": FEWEST}), *_about_grades(source, source.proxy)]
+
+
+def _about_grades(*sources: Source) -> list[About]:
+    """Return the grades of people and of a machine, unless a scale or ``rel`` of its own says what its grades mean."""
+    judgments: Any = sources[0].call.plan.given.judgments
+    *_, own = judgments[1]["proxy"]
+    grades = list[pl.Series]()
+    for source in sources if all(value is None for value in own.values()) else ():
+        columns: Any = source.judgment_columns
+        if columns.grade and not source.call.unfolds:
+            frame, scale = source.judgments.read([columns.grade]), source.call.conventions.scale
+            grades.append(role_columns(frame, columns, ["grade"], scale=scale)["grade"])
+    return [About(Grades(*grades))] if len(grades) == len(sources) else []
