@@ -107,7 +107,7 @@ def queries_for_people_that_are_no_random_sample(sides: Sides) -> Seen | None:
     return seen_in(sides.segments, np.abs(one - other) > SURE * error, there, {"one": one, "other": other})
 
 
-class Grades(NamedTuple):
+class GradesOfBoth(NamedTuple):
     """Grades by people and by a machine, which has no scale or ``rel`` of its own."""
 
     people: pl.Series
@@ -115,7 +115,7 @@ class Grades(NamedTuple):
 
 
 @check("warning", "judgments")
-def grades_beyond_the_scale_of_the_other_side(grades: Grades) -> Seen:
+def grades_beyond_the_scale_of_the_other_side(grades: GradesOfBoth) -> Seen:
     """the highest grade of people is {people:g}, and that of the machine {machine:g}. If these are two scales, one rel=
     does not fit both, and the machine's own mean and bias mislead: machine.irm(grade=..., rel=..., scale=...) says what
     its grades mean. If both have one scale, its rel= says that, too
@@ -182,4 +182,4 @@ def _about_grades(*sources: Source) -> list[About]:
         if columns.grade and not source.call.unfolds:
             frame, scale = source.judgments.read([columns.grade]), source.call.conventions.scale
             grades.append(role_columns(frame, columns, ["grade"], scale=scale)["grade"])
-    return [About(Grades(*grades))] if len(grades) == len(sources) else []
+    return [About(GradesOfBoth(*grades))] if len(grades) == len(sources) else []
