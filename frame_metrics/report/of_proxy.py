@@ -68,10 +68,8 @@ def _agreement(irm: type[Any], calls: Sequence[Call]) -> pl.DataFrame:
 
     ``calls``: with the judgments of each. Sides with a rel of their own are compared by what is relevant.
     """
-    rel, graded = (
-        {call.conventions.rel for call in calls},
-        all(call.judgment_columns and call.judgment_columns.grade for call in calls),
-    )
+    rel = {call.conventions.rel for call in calls}
+    graded = all(call.judgment_columns and call.judgment_columns.grade for call in calls)
     value = "grade" if graded and len(rel) == 1 else "label"
     sides = [_judgments(call, who, value) for call, who in zip(calls, (PEOPLE, MACHINE), strict=True)]
     both = pl.concat(sides, how="vertical_relaxed")
@@ -148,11 +146,10 @@ class ProxySentences(SentenceWriter):
         sure = self.content.of_compared(frame).filter(pl.col("p_proxy_bias") <= ALPHA)
         for row in sure.sort("p_proxy_bias", maintain_order=True).head(1).to_dicts():
             sides = (self._system(row), row["proxy_bias"]), (row["baseline"], row["baseline_proxy_bias"])
-            turned = sign_of(row["metric"]) * (row["proxy_bias"] - row["baseline_proxy_bias"]) < 0
+            turned = (sign_of(row["metric"]) or 1) * (row["proxy_bias"] - row["baseline_proxy_bias"]) < 0
             (own, value), (other, of_other) = sides[::-1] if turned else sides
             both = {"system": own, "baseline": other, "value": value, "baseline_value": of_other}
-            p = {"p_adjusted": row["p_proxy_bias"]}
-            yield self._of_row(FavouredSystem, row, by=row["metric"], **both, **p)
+            yield self._of_row(FavouredSystem, row, by=row["metric"], p_adjusted=row["p_proxy_bias"], **both)
 
     def _whole(self) -> Iterator[Plain]:
         """Yield what to do where people judged too few queries whole: these alone count."""
