@@ -122,8 +122,8 @@ class CommandLine:
         leading = leading or ([] if named else rest[:1])
         inputs, before = [*named, *leading], [self.set_options[one] for one in SAVED if self.set_options.get(one)]
         with_itself = self.name in OF_FILES and self.name != "change" and self.set_options.get("saved")
-        if self.name in OF_FILES and len(inputs) == 2 and inputs[0] in before and not with_itself:
-            inputs = inputs[1:]  # the other is compared with it
+        if self.name in OF_FILES and len(inputs) == 2 and not with_itself:  # the other is compared with it
+            inputs = [one for one in inputs if one not in before] or inputs
         return inputs, rest[len(leading) :]
 
     @property
@@ -198,6 +198,10 @@ class CommandLine:
             problem = f"no input is named: {PROGRAM} {self.name} log.parquet, or - for standard input"
             raise BadValueError(f"{problem}{of_rates}")
         if named and "metric" not in options_of(self.name) and self.name != "metrics":
+            if all(map(is_metric, named)):
+                ways = {self.name: [self.name, "evaluate"], **{one: ["", one] for one in named}}
+                problem = f"{self.name} takes no metrics; leave out {listed(named)}, or ask evaluate for them"
+                raise BadValueError(problem).offering(ways)
             problem = f"{self.name} takes no metrics, and {named[0]!r} does not look like the name of a file"
             columns = len(named) == 2 and {"label", "predicted"} <= {*options_of(self.name)}
             way = (

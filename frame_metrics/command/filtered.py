@@ -10,12 +10,19 @@ from frame_metrics.command.columns_there import columns_in
 
 FILTERS = ("--filter", "--where")
 ONE_VALUE = re.compile(r"\s*([^=<>!'\"]+?)\s*==?\s*(['\"]?)([\w .:/-]+?)\2\s*")  # a column and its value
+AND = re.compile(r"\s+(?:and|AND)\s+|\s*&&?\s*")
 MOST_BYTES = 10_000_000  # of a file in which quotes are looked for
 
 
 def is_filter(flag: str, value: str) -> bool:
     """Return True for a flag that names one value of a column."""
-    return flag in FILTERS and ONE_VALUE.fullmatch(value) is not None
+    return flag in FILTERS and bool(_conditions(value))
+
+
+def _conditions(text: str) -> list[tuple[str, str]]:
+    """Return the columns and values that a text names, with "and" between them; [] if it says something else."""
+    found = [ONE_VALUE.fullmatch(one) for one in AND.split(text)]
+    return [(one[1], one[3]) for one in found if one] if all(found) else []
 
 
 def filtered(command: Sequence[str], file: str, values: Mapping[str, str]) -> str:
@@ -26,11 +33,13 @@ def filtered(command: Sequence[str], file: str, values: Mapping[str, str]) -> st
     command : the program, the command and its arguments, among them the file.
     values : what stands behind each flag that was typed.
     """
-    asked = [found for flag in FILTERS if flag in values and (found := ONE_VALUE.fullmatch(values[flag]))]
-    there = columns_in(file) if file.endswith(".csv") else []
-    if len(asked) != 1 or asked[0][1] not in there or sum(one == file for one in command) != 1 or _has_quotes(file):
+    each = [_conditions(values[flag]) for flag in FILTERS if flag in values]
+    asked, there = each[0] if len(each) == 1 else [], columns_in(file) if file.endswith(".csv") else []
+    known = asked and {column for column, _ in asked} <= {*there}
+    if not known or sum(one == file for one in command) != 1 or _has_quotes(file):
         return ""
-    wanted = f'NR == 1 || ${there.index(asked[0][1]) + 1} == "{asked[0][3]}"'
+    wanted = " && ".join(f'${there.index(column) + 1} == "{value}"' for column, value in asked)
+    wanted = f"NR == 1 || {wanted}"
     return _piped(["awk", "-F,", wanted, file], command, file)
 
 

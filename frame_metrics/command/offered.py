@@ -40,6 +40,7 @@ NO_WAY_ON = re.compile(rf"; [\w -]*{NO_WAY}$")
 EITHER = {"score": ("rank",), "label": ("grade",), "grade": ("label",)}  # roles of which one is enough
 MOST_MESSAGES = 6  # of one call
 KEPT = ("--qrels", "--metric", "--output", "--since", *GATE)  # options without which a call would be another
+OF_ROWS = re.compile(rf"(?:^|, )without (?:{'|'.join(FILTERS)}) (?:(?!, with(?:out)? --).)*")  # which awk then reads
 DAYS = ("--since", "--until", "--from-date", "--to-date")  # flags of the days whose rows are meant
 # Words behind a flag that are no values.
 WORDS = {"FILE", "COLUMN", "SESSION", "NAME", "VALUE", "METRIC", "or", "to", "and", "if", "the", "as", "with"}
@@ -81,7 +82,7 @@ def with_lines(error: FrameMetricsError, arguments: Sequence[str], error_of: Err
     known = arguments[:1] and arguments[0] in COMMANDS
     values = values_of(known_flags(arguments[0], arguments[1:])[1] if known else arguments)
     if {*FILTERS} & {*values}:  # each line without the rows would answer another question
-        ways = {rows: note for one, note in ways.items() if (rows := _of_rows(one, values))}
+        ways = {rows: OF_ROWS.sub("", note) for one, note in ways.items() if (rows := _of_rows(one, values))}
     if {*DAYS} & {*values}:  # as would each line of all days
         ways = {one: note for one, note in ways.items() if "--since" in one.split()}
     ways.pop(shlex.join([PROGRAM, *arguments]), None)

@@ -22,6 +22,7 @@ SHARE = re.compile(r"0?\.\d+")  # a number that is no cutoff, but may be a thres
 OF_GROUPS = {**dict.fromkeys(("compare", "leaderboard", "sample-size"), "--system"), "ab-test": "--arm"}
 NO_LEVEL = re.compile(r"$|-[^\d.]")  # what may stand behind --ci without its level
 OF_METRICS = ("-m", "--metric", "--metrics")
+BARE = ("--fail-if-worse", "--fail-if-worse-than")  # gates on the file of before, which may be an input
 TEXT = ("text", "txt", "plain")  # other names of the format of a table
 
 
@@ -30,6 +31,9 @@ def known_flags(name: str, arguments: Sequence[str]) -> tuple[str, list[str]]:
     found: list[str] = []
     arguments = [*_each_file(arguments)]
     arguments = _of_raters(_with_filters(_each_metric(arguments), {**options_of(name)}), options_of(name))
+    if name == "per-query" and "--baseline" in values_of(arguments):  # whose values are differences
+        name, arguments = "compare", [*arguments, "--per-query"]
+    arguments = _gate_of_files(arguments) if name == "compare" else arguments
     arguments = _files_first(arguments) if name in OF_TWO_FILES else arguments
     arguments = with_gates(arguments) if "fail_under" in options_of(name) else arguments
     arguments = _with_query_id(arguments) if "query_id" in options_of(name) else arguments
@@ -95,7 +99,7 @@ def _each_metric(arguments: Sequence[str]) -> list[str]:
 
 def _with_filters(arguments: Sequence[str], options: Mapping[str, Option]) -> list[str]:
     """Return arguments in which a column that is named as a flag, with one of its values, is a filter of rows."""
-    found, left = list[str](), [*arguments]
+    found, filters, left = list[str](), list[str](), [*arguments]
     while left:
         flag, equals, value = left[0].partition("=")
         column, value = flag[2:], value if equals else next(iter(left[1:]), "")
@@ -103,9 +107,11 @@ def _with_filters(arguments: Sequence[str], options: Mapping[str, Option]) -> li
         rows = first_rows(arguments) if flag[:2] == "--" and not known else pl.DataFrame()
         values = rows[column] if column in rows.columns else pl.Series(dtype=pl.String)
         is_filter = not values.dtype.is_nested() and value in values.cast(pl.String)
-        found += ["--filter", f"{column}={value}"] if is_filter else left[:1]
+        if is_filter:
+            filters.append(f"{column}={value}")
+        found += [] if is_filter else left[:1]
         left = left[2 if is_filter and not equals else 1 :]
-    return found
+    return [*found, *(["--filter", " and ".join(filters)] if filters else [])]
 
 
 def _of_raters(arguments: Sequence[str], options: Mapping[str, Option]) -> list[str]:
@@ -130,6 +136,19 @@ def _with_query_id(arguments: Sequence[str]) -> list[str]:
         return [*arguments]
     ours = {column: "--query", "--query": "--query-id"}
     return [f"{ours.get(flag, flag)}{equals}{value}" for flag, equals, value in flags]
+
+
+def _gate_of_files(arguments: Sequence[str]) -> list[str]:
+    """Return arguments in which a gate without its file, beside two files, has that of the baseline, else the first."""
+    pairs = enumerate(pairwise([*arguments, "-"]))
+    at = next((at for at, (one, after) in pairs if one in BARE and after[:1] == "-"), None)
+    files = [one for one, before in with_before(arguments) if before[:1] != "-" and os.path.isfile(one)]
+    if at is None or len(files) != 2:
+        return [*arguments]
+    baseline = values_of(arguments).get("--baseline", "")
+    before = next((one for one in files if os.path.splitext(os.path.basename(one))[0] == baseline), files[0])
+    rest, _ = without([*arguments[:at], *arguments[at + 1 :]], ["--baseline"])
+    return [*rest, "--fail-if-worse-than", before]
 
 
 def _files_first(arguments: Sequence[str]) -> list[str]:

@@ -43,8 +43,10 @@ ASKED_AGAIN = re.compile(r"pass \S+ the session's column\] if a query was asked 
 ROWS_OF_SEARCHES = 1_000_000
 SESSIONS = ["session", "session_id", "search_id", "impression", "impression_id", "request_id", "visit_id"]
 NO_DAY = "by='day': there is no such column"
+NO_COLUMN = "there is no such column"
 SORTED = re.compile(r"--(?:sort|columns) -?(\S+): there is no such column")
 OF_TEXT, MOST_NAMES = "a label is 0 or 1, and this column is text", 12
+SEVERAL_CLASSES = "if these are classes of rows"
 NO_SCORE = "the score is missing; name its column"
 OF_ROWS = (
     "rows without a query have no values of queries: their gate reads the log of before, as "
@@ -62,8 +64,10 @@ def errors_with_ways_out(frames: Frames) -> Iterator[None]:
         try:
             yield
         except UnknownNameError as error:
-            raise _column_as_metric(frames, error) from None
+            raise _systems_as_column(frames, error) or _column_as_metric(frames, error) from None
         except ColumnError as error:
+            if NO_COLUMN in str(error) and (told := _systems_as_column(frames, error)):
+                raise told from None
             if (asked := SORTED.match(str(error))) and is_metric(asked[1]):
                 raise _of_metrics(frames, asked[0]) from None
             if str(error).startswith(NO_SCORE) and isinstance(column := frames.call.roles.get("predicted"), str):
@@ -98,7 +102,7 @@ def errors_with_ways_out(frames: Frames) -> Iterator[None]:
             raise
         except BadValueError as error:
             if OF_TEXT in str(error):
-                raise _as_names(frames, error) from None
+                raise _as_classes(frames, error) or _as_names(frames, error) from None
             raise
     except FrameMetricsError as error:
         raise with_files(frames, of_columns(frames, of_files(frames, error))) from None
@@ -108,13 +112,26 @@ def errors_with_ways_out(frames: Frames) -> Iterator[None]:
         raise
 
 
+def _systems_as_column(frames: Frames, error: FrameMetricsError) -> FrameMetricsError | None:
+    """Return the error about systems that are named in the place of their column, with that column; None for others."""
+    named, odd = frames.call.roles.get("system"), [name for name in frames.call.metrics if not is_metric(name)]
+    there = _columns_of(frames) if isinstance(named, str) else []
+    if not there or named in there:
+        return None
+    for column in ROLES["system"].among(there):
+        values = frames.log.select(pl.col(column).cast(pl.String).unique()).collect()[column]
+        if {named, *odd} <= {*values}:
+            names, options = listed([named, *odd]), {"system": column}
+            options |= {"baseline": named} if "baseline" in options_of(frames.call.name) else {}
+            told = f"{column!r} is the column of {names}: pass --system {shlex.quote(column)}"
+            return ColumnError(told).offering(dict.fromkeys(odd, ()), **options)
+    return None
+
+
 def _column_as_metric(frames: Frames, error: UnknownNameError) -> FrameMetricsError:
     """Return the error about a name, with what to do where a column of the input was named as a metric."""
     odd = [name for name in frames.call.metrics if not is_metric(name)] if frames.call.name != "curve" else []
-    try:
-        there = frames.log.collect_schema().names() if odd else []
-    except (FrameMetricsError, pl.exceptions.PolarsError, OSError):
-        return error
+    there = _columns_of(frames) if odd else []
     named = [name for one in odd for name in one.split(",") if name in there and name not in NO_LABELS]
     if not named:
         return error
@@ -129,6 +146,14 @@ def _column_as_metric(frames: Frames, error: UnknownNameError) -> FrameMetricsEr
         return UnknownNameError(f"{said} For segments of {column} too, pass {flags}").offering({column: ()}, by=by)
     way = f"The column is named --label {shlex.quote(column)}, beside a metric, as clicks or ctr@10."
     return UnknownNameError(f"{said} {way}").offering({column: ["clicks", "ctr@10"]}, label=column)
+
+
+def _columns_of(frames: Frames) -> list[str]:
+    """Return the columns of the log; none if it cannot be read."""
+    try:
+        return frames.log.collect_schema().names()
+    except (FrameMetricsError, pl.exceptions.PolarsError, OSError):
+        return []
 
 
 def _of_means(
@@ -212,6 +237,18 @@ def _of_time(frames: Frames) -> str:
     """Return the column of days that --by may mean; "" if none is called so."""
     known = [name for name in frames.log.collect_schema().names() if name.lower() in TIMES]
     return known[0] if known else ""
+
+
+def _as_classes(frames: Frames, error: BadValueError) -> BadValueError | None:
+    """Return the error about texts, where rows are decided about, and the query has their ids; None for others."""
+    columns, there = reading.each(frames.call.roles.get("query")), frames.log.collect_schema()
+    if not (frames.call.decides_rows and len(columns) == 1 and columns[0] in there and SEVERAL_CLASSES in str(error)):
+        return None
+    (column,), keys = columns, [one for one in frames.irm._plan.columns.keys if one in there]
+    if frames.log.select(keys).head(ROWS_OF_SEARCHES).collect().is_duplicated().any():
+        return None
+    way = f"rows that are decided about have no query: pass --doc {shlex.quote(column)} in the place of --query"
+    return BadValueError(f"{str(error).partition('; ')[0]}; {way}").offering({"query=": []}, doc=column)
 
 
 def _as_names(frames: Frames, error: BadValueError) -> BadValueError:

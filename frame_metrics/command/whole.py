@@ -31,6 +31,7 @@ OF_ROWS = ("compare", "ab-test", "change", "bounds")  # commands whose rows may 
 OF_COLUMNS = ("--sort", "--columns", "--value")  # flags whose values are columns of results
 MOST_FILES = 100  # files of one name
 LEAST = ("min", "at-least")
+PER_QUERY = "--per-query"
 GATE_WORDS = {"fail", "assert", "require", "gate"}
 RANK = "NF - 2"  # the column of ranks of documents to judge, counted from the last, as ids may have commas
 UNKNOWN = Way("")
@@ -111,6 +112,7 @@ def line(name: str, arguments: Sequence[str], tail: str = "") -> str:
         values = value.split(",") if typed.count("{}") > 1 else [value]
         words = [*_filled(typed, values)]
         words = words[2:] if words[2:] and words[0] in {*found, *left} else words  # which is typed, with its own value
+        words = [one for one in words if one != PER_QUERY or one not in (*found, *left)]
         found = [*[value] * way.first, *found, *words]
         cutoffs, depth = value if way is OF_CUTOFF else cutoffs, value if way is OF_DEPTH else depth
         if way.tail and (value or not way.value):

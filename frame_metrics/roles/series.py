@@ -289,7 +289,9 @@ def label_column(
         return values.cast(pl.Int8, strict=False)
     if isinstance(values.dtype, TEXTS):
         refuse_lists_as_text(values, column)
-        raise BadValueError(f"{column}: a {role} is 0 or 1, and this column is text; name the one with positive=")
+        text = f"{column}: a {role} is 0 or 1, and this column is text; name the one with positive="
+        several = ", or pass query=None if these are classes of rows" * (values.drop_nulls().n_unique() > 2)
+        raise BadValueError(f"{text}{several}")
     values = number_column(values, column, role, exact=False)
     wrong = ~((values == 0) | (values == 1))
     remedy = f"pass label=None, grade={quote(column)} if these are grades, or name the relevant one with positive="

@@ -869,7 +869,7 @@ def test_settings_have_the_input_too(capsys: pytest.CaptureFixture[str]) -> None
         (["evaluate", "bm25.run", "rr"], "judgments in a separate file are named with --qrels"),
         (["convert", "log.parquet", "-o", "log.xlsx"], "'.run', '.trec', '.qrels', '.qrel'; name one, or pass --to"),
         (["convert", "log.parquet", "-o", "packed.parquet.gz"], "parquet is not packed by gzip; leave out .gz"),
-        (["audit", "log.parquet", "rr"], "audit takes no metrics, and 'rr' does not look like the name of a file"),
+        (["audit", "log.parquet", "rr"], "audit takes no metrics; leave out 'rr', or ask evaluate for them"),
         (["evaluate", "corrupt.csv.gz", "rr"], "corrupt.csv.gz: what gzip packed cannot be read"),
         (["evaluate", "log.parquet", "rr", "--ci=-1"], "frame-metrics: --ci -1 is not a level between 0 and 1"),
         (

@@ -190,6 +190,10 @@ OTHERWISE = {
     "compare a.run b.run rr --qrels q.txt --baseline a.run": "compare a.run b.run rr --qrels q.txt",
     "help ndcg@10": "metrics ndcg",
     "evaluate a.run rr --qrels q.trec": "evaluate a.run rr --qrels q.txt",
+    "per-query a.run b.run rr --qrels q.txt --baseline a": "compare a.run b.run rr --qrels q.txt --per-query",
+    "compare a.run b.run rr --qrels q.txt --baseline b --fail-if-worse": (
+        "compare a.run rr --qrels q.txt --fail-if-worse-than b.run"
+    ),
     "agreement x.csv y.csv": "agreement both_who.csv --annotator file",
 }
 
@@ -512,6 +516,14 @@ BY_RULE = {
         "--max-drop requires --fail-if-worse-than",
         "compare a.run b.run rr --qrels q.txt --max-drop 1 --fail-if-worse-than a.run",
     ),
+    "sample-size runs.csv --systems a b rr --detect 0.5": (
+        "'run' is the column of 'a', 'b': pass --system run",
+        "sample-size runs.csv rr --detect 0.5 --system run --baseline a",
+    ),
+    "evaluate guess_a.csv accuracy --query ticket --label team --predicted guess": (
+        "rows that are decided about have no query: pass --doc ticket in the place of --query",
+        "evaluate guess_a.csv accuracy --label team --predicted guess --doc ticket",
+    ),
     "evaluate shown.csv rr": (
         "no rank repeats, so lists showed a document twice; pass --no-doc, or keep one row of each",
         "evaluate shown.csv rr --no-doc",
@@ -544,7 +556,7 @@ def test_unknown_words_are_read_by_rule(call: str, capsys: pytest.CaptureFixture
     visits = {"session": list("stuv"), "user": list("wxyz"), "arm": list("ABAB"), "bought": [0, 1, 1, 0]}
     write(pl.DataFrame(visits | {"paid": [0.0, 2.5, 3.5, 0.0]}), "visits.csv")
     write(rows.with_columns(-pl.col("score")), "old.csv")
-    tickets = pl.DataFrame({"ticket": range(4), "label": list("abab")})
+    tickets = pl.DataFrame({"ticket": range(4), "label": list("abab"), "team": list("abca")})
     for name in ("guess_a", "guess_b"):
         write(tickets.with_columns(guess=pl.Series(list("abba") if name == "guess_a" else list("abab"))), f"{name}.csv")
     write(pl.DataFrame({"query": "q", "rank": [1, 2, 3], "doc": list("xyx"), "label": [0, 0, 1]}), "shown.csv")
@@ -606,6 +618,10 @@ STEPS = {
         "it is ab-test",
         ["ab-test searches.csv --arm arm --label clicked --cluster session success"],
     ),
+    "confusion cases.csv --threshold 0.5 precision recall": (
+        "confusion takes no metrics; leave out 'precision', 'recall', or ask evaluate for them",
+        ["confusion cases.csv --threshold 0.5", "evaluate cases.csv --threshold 0.5 precision recall"],
+    ),
     "report ranked.csv -o page.md": (
         "the label or grade is missing",
         ["report ranked.csv -o page.md --score score --rank rank --grade relevance"],
@@ -625,6 +641,7 @@ def test_all_steps_run(call: str, capsys: pytest.CaptureFixture[str]) -> None:
     who = pl.concat([judged.with_columns(who=pl.lit(who)) for who in ("x", "y")])
     write(who, "who.csv")
     write(who.rename({"query": "qid", "doc": "docid"}), "who2.csv")
+    write(pl.DataFrame({"label": [0, 1, 1], "score": [0.2, 0.7, 0.1]}), "cases.csv")
     write_searches()
     write_runs()
     words, parts = STEPS[call]
