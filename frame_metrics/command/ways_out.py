@@ -66,8 +66,8 @@ def errors_with_ways_out(frames: Frames) -> Iterator[None]:
         except UnknownNameError as error:
             raise _systems_as_column(frames, error) or _column_as_metric(frames, error) from None
         except ColumnError as error:
-            if NO_COLUMN in str(error) and (told := _systems_as_column(frames, error)):
-                raise told from None
+            if NO_COLUMN in str(error) and (instead := _systems_as_column(frames, error)):
+                raise instead from None
             if (asked := SORTED.match(str(error))) and is_metric(asked[1]):
                 raise _of_metrics(frames, asked[0]) from None
             if str(error).startswith(NO_SCORE) and isinstance(column := frames.call.roles.get("predicted"), str):
