@@ -250,9 +250,10 @@ def _annotated(plan: Plan) -> Call:
     call = bind(plan, Needs(judgments_optional=True, verb=AGREEMENT))
     if call.judgment_columns is None or not call.judgment_columns.annotator:
         problem = "no column says who judged; name it, as in judge(qrels, annotator='annotator')"
+        problem += ", where qrels may be this very frame" if call.judgment_columns is None else ""
         raise ColumnError(problem).offering(annotator=...)
-    # Differing judgments are no error, and their combination is not looked at.
-    return replace(call, conventions=replace(call.conventions, several=ANY_JUDGMENT))
+    # Differing judgments are no error, and their combination is not looked at; nor are the rows of the frame.
+    return replace(call, conventions=replace(call.conventions, several=ANY_JUDGMENT, duplicates="first"))
 
 
 def _single_judgments(log: Log) -> tuple[pl.DataFrame, str]:

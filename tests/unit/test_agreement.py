@@ -355,6 +355,20 @@ def test_disagreements_name_documents_of_the_judgments() -> None:
         assert found.select("query", "doc").rows() == [("a", "u"), ("a", "w")]
 
 
+def test_judgments_need_no_results_beside_them() -> None:
+    """A frame of judgments is judged by itself: that its rows repeat documents does not matter."""
+    rows = [(q, d, who, (q * d + at) % 4) for q in range(6) for d in range(4) for at, who in enumerate("abc")]
+    qrels = pl.DataFrame(rows, schema=["query", "doc", "who", "grade"], orient="row")
+    alone = qrels.irm.judge(qrels, annotator="who")
+    log = qrels.select("query", "doc", score=pl.lit(1.0)).unique(["query", "doc"], maintain_order=True)
+    beside = log.irm.judge(qrels, annotator="who")
+    assert_frame_equal(alone.agreement("a", ci=0.9), beside.agreement("a", ci=0.9))
+    assert_frame_equal(alone.disagreements(), beside.disagreements())
+    assert "as in judge(qrels, annotator='annotator'), where qrels may be this very frame" in error(
+        qrels.irm(score="grade").agreement
+    )
+
+
 @pytest.mark.parametrize("kind", ["polars", "pandas"])
 def test_a_document_that_the_column_of_the_log_cannot_show_is_refused(kind: str) -> None:
     """An id of 1000 is none of a byte, and becomes no other."""
