@@ -102,11 +102,11 @@ _ANNOTATED = {
 }
 AGREEMENT = Verb(
     name="agreement",
-    kinds={"queries": role_rules("queries", "query doc grade system rel scale", refuses=_ANNOTATED)},
+    kinds={"queries": role_rules("queries", "query doc grade rel scale", refuses=_ANNOTATED)},
 )
 DISAGREEMENTS = Verb(
     name="disagreements",
-    kinds={"queries": role_rules("queries", "query doc grade system scale", refuses=_ANNOTATED)},
+    kinds={"queries": role_rules("queries", "query doc grade scale", refuses=_ANNOTATED)},
 )
 _OF_DECISIONS = f"{KEY_ROLES} doc label relevant n_relevant predicted positive threshold"
 _POOLED_HERE = {"weight": Refused(" is the weight of a query, and rows are pooled here")}

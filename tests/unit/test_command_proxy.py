@@ -129,4 +129,5 @@ def test_values_of_a_machine_that_are_wrong(capsys: Captured) -> None:
     pl.concat([machine, machine.head(1).with_columns(label=1 - pl.col("label"))]).write_csv("machine.csv")
     assert "(q0, d0), rows 0, 300)" in called(capsys, *asked)[2][0].replace("query and document ", "")
     machine.with_columns(pl.format("{} words", "label").alias("label")).write_csv("machine.csv")
-    assert "--proxy: label: a grade is a number, and this column is text; convert it" in called(capsys, *asked)[2][0]
+    way = "this column is text; give each word a grade, as --proxy-scale '0 words'=... --proxy-scale '1 words'=..."
+    assert f"--proxy: label: a grade is a number, and {way}" in called(capsys, *asked)[2][0]
