@@ -739,9 +739,9 @@ class IRM(Generic[Frame]):
         ci : level of an interval, as 0.95, of which queries, or pooled rows, are the units, or clusters of them if
             ``cluster`` is named. docs/uncertainty.md lists which one it is: of means percentiles of draws at a level
             for so few units; of shares, whose values are all 0 or 1, Wilson's; of quantiles two of the
-            values; where fewer than five units differ from most, Wilson's formula on the range of the metric. Null for
-            fewer than two units, where no draw differs from another, and for ends that so few leave open. By default
-            there is no interval.
+            values; where fewer than five units differ from most, and of measures of true and predicted classes,
+            Wilson's formula on the range of the metric. Null for fewer than two units, where no draw differs from
+            another, and for ends that so few leave open. By default there is no interval.
         margins : whether to add the total over all segments, and with several ``by`` columns the totals by each of
             them. A total equals the call without the columns in ``total_over`` if each query is in one segment; a query
             in several segments counts once in each.
@@ -1348,9 +1348,10 @@ class IRM(Generic[Frame]):
             others, one arm has more. "t" is Welch's, which needs scipy, "z" the normal one;
             "bootstrap" resamples the units of each arm, and a unit of several arms whole. These three are wrong where
             fewer than ten units of an arm differ from its most frequent value. All take clusters and weights. Without
-            a query the rows of each arm are pooled: "delong" for roc_auc and gini if each row counts once; for what is
-            made of shares of rows the level at which Newcombe's interval ends at 0, "newcombe" in the column test; else
-            "bootstrap", whose draws are more if over 25 tests are corrected together.
+            a query the rows of each arm are pooled: "delong" for roc_auc and gini if each row counts once; for shares
+            of rows and other measures of true and predicted classes with a range the level at which Newcombe's interval
+            ends at 0, "newcombe" in the column test; else "bootstrap", whose draws are more if over 25 tests are
+            corrected together.
         correction : as in ``compare``. "max_t" is the default of "randomization": the units of all arms are permuted at
             once, the greatest distance of all pairs in each permutation is kept, and intervals hold together. Other
             tests have "holm", and so have arms that share units, a ``covariate`` and ``strata``.
@@ -1366,8 +1367,8 @@ class IRM(Generic[Frame]):
             shares, of which all values are 0 or 1, and Welch's for other means. If fewer than ten units of an arm, and
             fewer than half, differ from its most frequent value, it is Newcombe's on the range of the metric, and null
             for a metric without a range. With ``strata`` Newcombe's adds up the squares of all strata, and is widened
-            to z's. Without a query what is made of shares of rows has Newcombe's, and other measures percentiles,
-            by default.
+            to z's. Without a query shares of rows and other measures of true and predicted classes with a range have
+            Newcombe's, and other measures percentiles, by default.
         permutations, resamples, seed : of the random draws; they are the same on every machine.
         per_class : as in ``compare``; before n stand support and baseline_support, the rows of the class in each arm.
 

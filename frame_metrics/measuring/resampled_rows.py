@@ -77,7 +77,7 @@ class RowDraws:
         for kind in INPUT_OF_RESAMPLES:
             some = {i: one for i, one in wanted.items() if input_of(self.inputs.cases, one[1]) is kind}
             for segment, drawn in self._drawn(kind) if some else ():
-                inputs = self._inputs(segment, drawn, [metric for _, metric, _ in some.values()])
+                inputs = inputs_of_drawn(self.inputs, segment, drawn, [metric for _, metric, _ in some.values()])
                 for i, (name, metric, average) in some.items():
                     blocks.setdefault((i, segment), []).append(one_metric(inputs, name, metric, average).value)
         return {at: np.concatenate(values) for at, values in blocks.items()}
@@ -153,7 +153,7 @@ class RowDraws:
         for kind in (Classes, ClassScores):
             some = {i: one for i, one in wanted.items() if (one.input is FullScores) is (kind is ClassScores)}
             for segment, drawn in replace(self, for_ends=True)._drawn(kind) if some else ():
-                inputs = self._inputs(segment, drawn, ())
+                inputs = inputs_of_drawn(self.inputs, segment, drawn)
                 for i, metric in some.items():
                     blocks.setdefault((i, segment), []).append(each_class(inputs, metric))
         found: dict[tuple[int, int], Array] = {}
@@ -193,26 +193,6 @@ class RowDraws:
                     for part in np.split(often, range(step, len(often), step)):
                         for segment, (units, _) in rows.by_segment.items():
                             yield segment, to_input[segment](part[:, units])
-
-    def _inputs(self, segment: int, drawn: Drawn, metrics: Sequence[Metric]) -> Inputs:
-        """Return the inputs of metrics for the resamples of a segment, in which each resample is a segment."""
-        segments = self.inputs.segments
-        segments = replace(segments, n=np.repeat(segments.n[segment], drawn.n_queries))
-        drawn_from = self.inputs, segment
-        if isinstance(drawn, Classes):
-            return Inputs(self._cases, segments, drawn, None, drawn_from=drawn_from)
-        if isinstance(drawn, ClassScores):
-            return Inputs(self._cases, segments, None, drawn, drawn_from=drawn_from)
-        values = {metric: metric.compute(drawn.order_scores if metric.of_order else drawn.scores) for metric in metrics}
-        return Inputs(self._cases, segments, None, None, drawn_from=drawn_from, values_drawn=values)
-
-    @cached_property
-    def _cases(self) -> Cases:
-        """The cases, with ``undefined="raise"`` replaced by "null": a resample may be undefined without an error."""
-        cases = self.inputs.cases
-        if cases.conventions.undefined != "raise":
-            return cases
-        return replace(cases, conventions=replace(cases.conventions, undefined="null"))
 
     def _merged_rows(self, kind: type) -> Iterator[RowGroup]:
         """Yield rows that are resampled together, equal ones merged; ``kind``: the class of the input of metrics."""
@@ -264,6 +244,24 @@ class RowDraws:
         cases = self.inputs.cases
         cluster = cases.rows["cluster"].to_numpy()[rows] if cases.columns.cluster else None
         return units_of(columns, cases.times[rows], cluster)
+
+
+def inputs_of_drawn(inputs: Inputs, segment: int, drawn: Drawn, metrics: Sequence[Metric] = ()) -> Inputs:
+    """Return the inputs of metrics for other tables or scores in place of a segment, in which each is a segment.
+
+    A resample may be undefined without an error: ``undefined="raise"`` is replaced by "null".
+    """
+    cases, segments = inputs.cases, inputs.segments
+    if cases.conventions.undefined == "raise":
+        cases = replace(cases, conventions=replace(cases.conventions, undefined="null"))
+    segments = replace(segments, n=np.repeat(segments.n[segment], drawn.n_queries))
+    drawn_from = inputs, segment
+    if isinstance(drawn, Classes):
+        return Inputs(cases, segments, drawn, None, drawn_from=drawn_from)
+    if isinstance(drawn, ClassScores):
+        return Inputs(cases, segments, None, drawn, drawn_from=drawn_from)
+    values = {metric: metric.compute(drawn.order_scores if metric.of_order else drawn.scores) for metric in metrics}
+    return Inputs(cases, segments, None, None, drawn_from=drawn_from, values_drawn=values)
 
 
 def effective_counts(cases: Cases, group: Array, n: int) -> Array:

@@ -1,4 +1,4 @@
-"""Intervals of pooled rows: of areas and of shares by a formula, of everything else by draws."""
+"""Intervals of pooled rows: of areas and of tables of classes by a formula, of everything else by draws."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from frame_metrics.data.cases import Cases
 from frame_metrics.inputs import Array
 from frame_metrics.measuring.resampled_rows import RowDraws
 from frame_metrics.measuring.results import EvaluateOptions
-from frame_metrics.measuring.row_shares import ends_by_shares
+from frame_metrics.measuring.row_tables import ends_by_formula
 from frame_metrics.measuring.rows import Inputs, Wanted
 
 
@@ -32,9 +32,9 @@ def ends_of_rows(
         ends[:, i] = np.clip(value[i] + inputs.areas.ends(ci, options.method, slope), *wanted[i][1].range)
     drawn = {}
     for i, (name, metric, average) in enumerate(wanted):
-        shares = None if options.method == "bootstrap" else ends_by_shares(inputs, metric, average, value[i], ci)
-        if shares is not None:
-            ends[:, i] = shares
+        known = None if options.method == "bootstrap" else ends_by_formula(inputs, metric, average, value[i], ci)
+        if known is not None:
+            ends[:, i] = known
         elif i not in areas:
             drawn[i] = name, metric, average
     for at, ends_of_one in RowDraws(inputs, options.resamples, options.seed).ends(drawn, value, ci).items():

@@ -30,7 +30,7 @@ from frame_metrics.measuring.results import (
     metric_columns,
 )
 from frame_metrics.measuring.row_ends import ends_of_rows
-from frame_metrics.measuring.row_shares import ends_by_shares
+from frame_metrics.measuring.row_tables import ends_by_formula
 from frame_metrics.metrics.names import Asked, Metrics, read
 from frame_metrics.plan.call import bind
 from frame_metrics.plan.checks import Layout, check_averages, check_wide
@@ -163,7 +163,7 @@ def _ends_of_classes(inputs: pooled_rows.Inputs, asked: Asked, value: Array, opt
     """
     ends, drawn = np.full((2, *value.shape), np.nan), {}
     for i, (_, metric) in enumerate(asked):
-        each = [ends_by_shares(inputs, metric, None, own, float(options.ci or 0), c) for c, own in enumerate(value[i])]
+        each = [ends_by_formula(inputs, metric, None, own, float(options.ci or 0), c) for c, own in enumerate(value[i])]
         if all(one is not None for one in each):
             ends[:, i] = np.array(each).transpose(1, 0, 2).reshape(ends[:, i].shape)
         else:

@@ -23,7 +23,7 @@ from trials import Line, agree, ends
 
 from frame_metrics.inputs.scores import sorted_levels
 from frame_metrics.stats.delong import Areas
-from frame_metrics.stats.exact import expanded_level
+from frame_metrics.stats.exact import expanded_level, wilson_interval
 from frame_metrics.stats.intervals import FEW_UNITS, MIN_RESAMPLES_OF_FEW
 from frame_metrics.stats.resampling import Units, draws, percentile_interval, resampled
 
@@ -72,11 +72,11 @@ def macro(_: pl.DataFrame, trials: int) -> Iterator[Line]:
         held = dict.fromkeys(MACRO, 0)
         for trial in range(trials):
             label, predicted, truth = drawn_classes(rows, trial)
-            found = macro_ends(label, predicted, trial)
+            found = macro_ends(label, predicted)
             if trial < AGREE:
                 again = pl.DataFrame({"label": label, "predicted": predicted}).sample(fraction=1, shuffle=True, seed=1)
                 irm = again.irm(classes=list(range(CLASSES)))
-                agree(found, ends(irm.evaluate(*MACRO, ci=0.95, resamples=RESAMPLES, seed=trial)), "macro averages")
+                agree(found, ends(irm.evaluate(*MACRO, ci=0.95)), "macro averages")
             for name, (low, high) in zip(MACRO, found, strict=True):
                 held[name] += int(low <= truth[name] <= high)
         for name, happened in held.items():
@@ -84,28 +84,28 @@ def macro(_: pl.DataFrame, trials: int) -> Iterator[Line]:
             yield Line(HOLDS, what, trials, happened, asked)
 
 
-def macro_ends(label: Any, predicted: Any, seed: int) -> list[tuple[float, float]]:
-    """Return the intervals of macro averages, from drawn tables."""
-    cell, n = np.unique(label * CLASSES + predicted, return_counts=True)
-    often = np.concatenate([n[None], *draws(Units([cell, cell, cell], n), RESAMPLES, seed)]).astype(float)
-    hits, sides = np.zeros((len(often), CLASSES)), np.zeros((2, len(often), CLASSES))
-    right = np.flatnonzero(cell % (CLASSES + 1) == 0)
-    hits[:, cell[right] // (CLASSES + 1)] = often[:, right]
-    for side, of in zip(sides, np.divmod(cell, CLASSES), strict=True):
-        for c in range(CLASSES):
-            side[:, c] = often[:, of == c].sum(axis=1)
-    actual, said = sides
-    with np.errstate(invalid="ignore"):
-        both = actual + said
-        each = hits / actual, hits / said, 2 * hits / both, hits / (both - hits)
-    return [moved(np.where(np.isnan(values[0]), 0, values), len(label)) for values in each]
+def macro_ends(label: Any, predicted: Any) -> list[tuple[float, float]]:
+    """Return the intervals of macro averages: of as many rows as have the variance of a table with more rows."""
+    table = np.bincount(label * CLASSES + predicted, minlength=CLASSES**2).reshape(CLASSES, CLASSES).astype(float)
+    size, said = table.sum(axis=1), table.sum(axis=0)
+    order = np.lexsort((said, np.diag(table), size))
+    more = table + np.eye(CLASSES)
+    more[order, np.roll(order, -1)] += 1
+    more *= (size / (size + 2))[:, None]
+    at = np.flatnonzero(more)
+    steps = 0.01 * np.eye(CLASSES**2)[at].reshape(-1, CLASSES, CLASSES) * more
+    high, low = (macro_values(more + step) for step in (steps, -steps))
+    variance = (((high - low) / 0.02) ** 2 / more.ravel()[at]).sum(axis=1)
+    grown = macro_values(more)
+    return [*zip(*wilson_interval(macro_values(table), grown * (1 - grown) / variance), strict=True)]
 
 
-def moved(values: Any, n: int) -> tuple[float, float]:
-    """Return the interval of the mean over classes; the first row is the data, the others are draws."""
-    means = np.nanmean(values, axis=1)
-    drawn = np.clip(means[1:] + means[0] - means[1:].mean(), 0, 1)
-    return holding(drawn, means[0], n)
+def macro_values(tables: Any) -> Any:
+    """Return macro recall, precision, f1 and jaccard of tables, shape (4, tables)."""
+    hits, actual, said = np.diagonal(tables, axis1=-2, axis2=-1), tables.sum(axis=-1), tables.sum(axis=-2)
+    both = actual + said
+    each = hits / actual, hits / np.where(said > 0, said, 1), 2 * hits / both, hits / (both - hits)
+    return np.mean(each, axis=-1)
 
 
 def holding(drawn: Any, value: float, n: float) -> tuple[float, float]:

@@ -58,7 +58,7 @@ def test_a_progress_bar_is_shown(capsys: Any) -> None:
         assert rows(made(8), "f1", resamples=500).equals(told)
     assert capsys.readouterr().err.count("500/500") == 2
     with always_a_progress_bar():
-        made(8).irm(threshold=0.5).evaluate("mcc", ci=0.95, resamples=300)
+        made(8).irm(threshold=0.5).evaluate("average_precision", ci=0.95, resamples=300)
     assert "300/300" in capsys.readouterr().err
 
 
@@ -135,6 +135,26 @@ def test_several_classes_and_more_arms() -> None:
         mine = told.filter(arm=row["arm"], metric=row["metric"])["value"].item()
         assert row["value"] == pytest.approx(mine, abs=1e-12)
         assert row["ci_low"] < row["difference"] < row["ci_high"]
+
+
+@pytest.mark.parametrize("wrong", range(10, 61, 10))
+@pytest.mark.parametrize("roles", [{}, {"weight": "w"}, {"cluster": "user"}])
+def test_an_arm_without_a_mistake_is_not_certain(wrong: int, roles: dict[str, str]) -> None:
+    """Thirty rows may all be right by chance; measures of several classes are tested by the interval that they have."""
+    n = [30, 300]
+    label = [i % 3 for size in n for i in range(size)]
+    predicted = label[:30] + [(c + 1) % 3 if i < wrong else c for i, c in enumerate(label[30:])]
+    columns = {"arm": ["A"] * 30 + ["B"] * 300, "label": label, "predicted": predicted, "user": range(330)}
+    frame = pl.DataFrame(columns | {"w": [1 + i % 2 for i in range(330)]})
+    found = frame.irm(arm="arm", classes=[0, 1, 2], **roles).ab_test("f1", "recall", "mcc", "kappa")
+    assert found["test"].to_list() == ["newcombe"] * 4
+    assert (found["ci_high"] < 0).to_list() == (found["p_value"] < 0.05).to_list()
+    assert (found["p_value"] > 0.05).to_list() == [wrong < 40] * 4
+    told = frame.irm(by="arm", classes=[0, 1, 2], **roles).evaluate("f1", "recall", "mcc", "kappa", ci=0.95)
+    for at, row in enumerate(found.rows(named=True)):
+        mine, base = (told.filter(arm=arm)[at] for arm in "BA")
+        far = [mine["value"] - mine["ci_low"], base["ci_high"] - base["value"]]
+        assert row["ci_low"] == pytest.approx(row["difference"] - np.hypot(*far).item(), abs=1e-12)
 
 
 def test_an_arm_of_one_row_and_a_segment_without_an_arm() -> None:

@@ -3,16 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
+from statistics import NormalDist
 from typing import Any
 
 import numpy as np
 import polars as pl
 import pytest
-from sklearn.metrics import average_precision_score, brier_score_loss, log_loss, roc_auc_score
+from scipy import stats
+from sklearn.metrics import (
+    average_precision_score,
+    brier_score_loss,
+    cohen_kappa_score,
+    f1_score,
+    log_loss,
+    matthews_corrcoef,
+    precision_score,
+    recall_score,
+    roc_auc_score,
+)
 
 from frame_metrics import IRM
 from helpers import KINDS, as_kind, as_polars, ready
-from inside import REGISTRY, FallingRows, FullScores, delong, expanded_level, read, sorted_levels
+from inside import REGISTRY, FallingRows, FullScores, delong, expanded_level, read, sorted_levels, wilson_interval
 from refusals import check
 
 ENDS = ("ci_low", "ci_high")
@@ -278,6 +291,67 @@ def test_a_class_that_a_draw_lacks_is_left_out(roles: dict[str, str], rows: int)
     np.testing.assert_allclose(of["recall"], left.select(*ENDS).to_numpy(), rtol=0, atol=1e-12)
 
 
+OF_TABLES: dict[str, tuple[float, Callable[..., float]]] = {
+    "recall": (0, partial(recall_score, average="macro")),
+    "precision": (0, partial(precision_score, average="macro", zero_division=0)),
+    "f1": (0, partial(f1_score, average="macro")),
+    "f1(weighted)": (0, partial(f1_score, average="weighted")),
+    "mcc": (-1, matthews_corrcoef),
+    "kappa": (-1, cohen_kappa_score),
+}
+
+
+def one_by_one(rows: pl.DataFrame, name: str, weight: Any, cluster: Any) -> Any:
+    """Ends of the interval of a measure of a table, from what each row adds to it when its weight changes a little.
+
+    To each class two rows are added, at the size that it had: one that is right, and one that is taken for the next
+    class in the order of their sizes. The variance is at least that of independent rows of Kish's number.
+    """
+    true, predicted, (least, score) = rows["label"].to_numpy(), rows["predicted"].to_numpy(), OF_TABLES[name]
+    unit = np.arange(len(rows)) if cluster is None else cluster
+
+    def share(*given: Any, mass: Any) -> float:
+        return float((score(*given, sample_weight=mass) - least) / (1 - least))
+
+    size = {c: weight[true == c].sum() for c in np.unique(true)}
+    hits, said = ({c: weight[some & (predicted == c)].sum() for c in size} for some in (true == predicted, True))
+    n = {c: kish(np.bincount(unit[true == c], weight[true == c])) for c in size}
+    order = sorted(size, key=lambda c: (size[c], hits[c], said[c]))
+    both = [*true, *order, *order], [*predicted, *order, *order[1:], order[0]]
+    left = np.array([n[c] / (n[c] + 2) for c in both[0]])
+    mass, one = np.array([*weight, *[size[c] / n[c] for c in order] * 2]) * left, np.eye(len(left)) * 0.001
+    adds = np.array([share(*both, mass=mass * (1 + at)) - share(*both, mass=mass * (1 - at)) for at in one]) / 0.002
+    units = [*unit, *range(-len(order), 0), *range(-2 * len(order), -len(order))]
+    sums = pl.DataFrame({"unit": units, "adds": adds / np.sqrt(left)}).group_by("unit").sum()["adds"]
+    heavy = {c: (weight[true == c] ** 2).sum() / size[c] for c in size}
+    variance = max((sums**2).sum(), (np.array([heavy[c] for c in both[0]]) / mass * adds**2).sum())
+    grown = share(*both, mass=mass)
+    amount = grown * (1 - grown) / variance
+    if cluster is not None:
+        units_of_rows = kish(np.bincount(cluster, weight))
+        t = NormalDist().inv_cdf(0.95) / stats.t.ppf(0.95, units_of_rows - 1)
+        amount *= (units_of_rows - 1) / units_of_rows * t**2
+    return least + (1 - least) * np.array(wilson_interval(share(true, predicted, mass=weight), amount, 0.9))
+
+
+@pytest.mark.parametrize("roles", [{}, {"weight": "w"}, {"cluster": "user"}, {"by": "day"}])
+@pytest.mark.parametrize("name", OF_TABLES)
+def test_measures_of_tables_have_wilsons_interval_of_as_many_rows(name: str, roles: dict[str, str]) -> None:
+    """Computed with scikit-learn's values, one row after the other, also where all rows are right."""
+    rows = rows_of(4, n=60, classes=3).with_columns(w=pl.col("w") + 1, user=pl.int_range(60) // 3)
+    rows = rows.with_columns(predicted=pl.when(pl.int_range(60) % 4 > 0).then("label").otherwise("predicted"))
+    for frame in (rows, rows.with_columns(predicted="label")):
+        asked, average = name.removesuffix("(weighted)"), "weighted" if "(" in name else None
+        irm = frame.irm(query=None, score=None, **roles)
+        found = irm.evaluate(asked, ci=0.9, average=average)
+        parts = frame.sort("day").partition_by("day") if "by" in roles else [frame]
+        for row, own in zip(ends(found), parts, strict=True):
+            mass = own["w"].to_numpy() if "weight" in roles else np.ones(len(own))
+            cluster = own["user"].to_numpy() if "cluster" in roles else None
+            assert row == pytest.approx(one_by_one(own, name, mass, cluster), abs=1e-4)
+            assert row[0] > OF_TABLES[name][0]
+
+
 def test_a_draw_without_relevant_rows_is_left_out() -> None:
     """One relevant row of ten is in two draws of three; without it average precision is undefined, and not 0.
 
@@ -291,8 +365,10 @@ def test_a_draw_without_relevant_rows_is_left_out() -> None:
 def test_what_no_draw_can_define_counts_as_it_does_in_the_data() -> None:
     """A class that is never predicted has a precision of 0 in every draw, as in the value."""
     rows = pl.DataFrame({"label": ["a", "b", "c"] * 20, "predicted": ["a", "b", "a"] * 20})
-    found = rows.irm.evaluate("precision", ci=0.9)
-    zero, null = found, rows.irm(undefined="null").evaluate("precision", ci=0.9)
+    zero, null = (
+        rows.irm(undefined=undefined).evaluate("precision", ci=0.9, method="bootstrap")
+        for undefined in ("zero", "null")
+    )
     assert zero["value"].item() == pytest.approx(0.5)
     assert null["value"].item() == pytest.approx(0.75)
     assert zero["ci_high"].item() < 0.6 < null["ci_low"].item()

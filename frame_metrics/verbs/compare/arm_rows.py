@@ -17,7 +17,7 @@ from frame_metrics.keys.groups import CellGroups, segments_of
 from frame_metrics.measuring.decided import in_caller_type
 from frame_metrics.measuring.each_class import check_each_class, rows_of_class, views_of_classes
 from frame_metrics.measuring.resampled_rows import RowDraws
-from frame_metrics.measuring.row_shares import ends_by_shares
+from frame_metrics.measuring.row_tables import ends_by_formula
 from frame_metrics.measuring.rows import SegmentValues, check_cases, inputs_of, one_metric
 from frame_metrics.measuring.same_classes import classes_in_mean, error_of_classes, lack_rows, other_classes
 from frame_metrics.metrics.metric import Metric
@@ -144,8 +144,8 @@ class ArmRows:
         return [metric for _, metric in self.asked]
 
     @cached_property
-    def _by_shares(self) -> list[Array | None]:
-        """The ends of the intervals of each metric that is made of shares, shape (2, arms in segments); None of others.
+    def _by_formula(self) -> list[Array | None]:
+        """The ends of the intervals of each metric that a formula gives, shape (2, arms in segments); None of others.
 
         With ``test="bootstrap"`` all are None.
         """
@@ -153,7 +153,7 @@ class ArmRows:
             return [None] * len(self.asked)
         both = zip(self.asked, self.values[0], strict=True)
         level = self.options.ci
-        return [ends_by_shares(self._whole.inputs, one, None, found.value, level) for (_, one), found in both]
+        return [ends_by_formula(self._whole.inputs, one, None, found.value, level) for (_, one), found in both]
 
     @cached_property
     def clusters(self) -> list[Array]:
@@ -238,7 +238,7 @@ class ArmRows:
     def _by_draws(self, metric: int, at: list[int], values: list[float]) -> Row:
         """Return intervals and p-value from resamples of both arms; together, if they share clusters.
 
-        If they do not, the difference of what is made of shares has Newcombe's interval.
+        If they do not, the difference of measures that have an interval by a formula has Newcombe's.
         """
         systems = self.arms.group_of_cell[self.arm_segments.first[at]].tolist()
         share_clusters = np.isin(self.clusters[at[0]], self.clusters[at[1]]).any()
@@ -249,12 +249,12 @@ class ArmRows:
         margin = (self.asked[metric][1], self.margins[metric])
         known = None if np.isnan(margin[1]) else margin
         row = by_draws(values, np.array([np.resize(one, most) for one in each]), self.options, units, known)
-        by_shares = self._by_shares[metric]
-        if by_shares is None or share_clusters:
+        by_formula = self._by_formula[metric]
+        if by_formula is None or share_clusters:
             return row
-        if not np.isfinite(by_shares[:, at]).all():  # too few rows for the interval of a share, and so for a test
+        if not np.isfinite(by_formula[:, at]).all():  # too few rows for the interval of an arm, and so for a test
             return {}
-        row["ci_low"], row["ci_high"] = hybrid(np.array(values), by_shares[:, at].T, 0.0, (1.0, -1.0)).tolist()
+        row["ci_low"], row["ci_high"] = hybrid(np.array(values), by_formula[:, at].T, 0.0, (1.0, -1.0)).tolist()
         p = min(2 * self._p_of_margin(metric, at, values, 0.0).min(), 1.0)
         row |= {"test": "newcombe", "p_value": max(p, least_of_units(units))}
         row |= {} if known is None else margin_columns(self._p_of_margin(metric, at, values, margin[1]), known[0])
@@ -265,10 +265,10 @@ class ArmRows:
         asked, found = self.asked[metric][1], self.values[0][metric].value
 
         def ends(z: float, way: float) -> tuple[float, float]:
-            by_shares = ends_by_shares(self._whole.inputs, asked, None, found, level_away(z))
-            if by_shares is None:
+            by_formula = ends_by_formula(self._whole.inputs, asked, None, found, level_away(z))
+            if by_formula is None:
                 return np.nan, np.nan
-            low, high = hybrid(np.array(values), by_shares[:, at].T, 0.0, (1.0, -1.0)).tolist()
+            low, high = hybrid(np.array(values), by_formula[:, at].T, 0.0, (1.0, -1.0)).tolist()
             return (low, high) if way > 0 else (-high, -low)
 
         each = [partial(ends, way=side * asked.sign) for side in SIGNS_OF_MARGIN]
