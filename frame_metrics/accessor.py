@@ -1457,7 +1457,8 @@ class IRM(Generic[Frame]):
         The unit is what would be drawn anew in another week. ``cluster="user"``: other users would come, and ask what
         they ask. ``cluster="text"``, the column of the search text: other texts would be asked, so the change is that
         of all that may be searched. Without ``cluster`` each search counts as independent of all others, which is right
-        only if hardly anybody searches twice. For the same queries in both periods, ``compare`` pairs them.
+        only if hardly anybody searches twice. Terms that are measured every day are ``query=["term", "day"]`` and
+        ``cluster="term"``. For the same queries in both periods, ``compare`` pairs them.
 
         Formula: difference = mean of the period - mean of the baseline, with the variance of the units' contributions
         to both means. The numbers are those of ``ab_test``.
@@ -1476,7 +1477,8 @@ class IRM(Generic[Frame]):
         Undefined: a period of fewer than two units leaves intervals, p-values and mde null. An average over different
         classes in two periods is an error, as of a week that has no row of one of them. With ``by``, intervals are
         null where the period or the baseline has fewer than 20 queries; that of from_within also where fewer than three
-        units of both have another value than most queries.
+        units of both have another value than most queries. Each is for its own row: of 100 segments without a change
+        about five have one without 0, and more if neighbouring days of a segment are alike.
 
         Parameters
         ----------

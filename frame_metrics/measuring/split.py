@@ -9,8 +9,10 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 import numpy as np
 import polars as pl
 
+from frame_metrics.backends.times import times_in
 from frame_metrics.errors import BadValueError, ColumnError, about_the_call, listed, quote
 from frame_metrics.inputs import Array
+from frame_metrics.inputs.rows import mark_codes
 from frame_metrics.keys.index import Index
 from frame_metrics.measuring.pairs import number_of_system
 from frame_metrics.roles.columns import Columns, role_columns
@@ -19,6 +21,8 @@ from frame_metrics.stats.exact import chi_square
 EQUAL: Literal["equal"] = "equal"
 Shares: TypeAlias = Mapping[Any, float] | Literal["equal"]  # the share of each arm; "equal": all have the same
 MISMATCH_P = 0.001  # a smaller p-value is a mismatch; so small, as each test is looked at many times
+FEWEST_TERMS, FEWEST_OF_TERM = 3, 1.5  # fewer values of a column of the query are no terms; queries of each on average
+SHARE_OF_CROSSING = 0.5  # how many of all pairs of terms and others are queries, if terms are asked again and again
 SPLIT_TOL = 1e-6  # shares that add up to 1 within this are rounded
 
 
@@ -98,6 +102,36 @@ def word_for(columns: Columns) -> str:
     if columns.cluster:
         return f"clusters ({columns.cluster})"
     return "queries" if columns.query else "rows"
+
+
+def repeated_terms(index: Index, evaluated: Array) -> tuple[str, int]:
+    """Return the column of ``query=`` with terms that are asked again and again, as every day, and how many queries.
+
+    They are no units of their own: those of one term are alike. Without such a column, or with clusters, there are 0.
+
+    ``evaluated``: the rankings that are looked at, as marks or positions.
+    """
+    if len(index.columns.query) == 1 or index.columns.cluster:
+        return "", 0
+    names = index.columns.internal_by_role[2]
+    some = mark_codes(index.query[evaluated], len(index.queries))
+    values = index.queries.values.filter(some[: len(index.queries.values)])
+    # Of two columns the terms are those with more values, and no times.
+    found = [
+        (values[name].n_unique(), column, name)
+        for name, column in zip(names, index.columns.query, strict=True)
+        if times_in(values[name].unique(), column) is None
+    ]
+    terms, column, name = max(found, default=(0, "", ""))
+    others = values.drop(name).n_unique() if found else 0
+    crossed = len(values) >= max(SHARE_OF_CROSSING * terms * others, FEWEST_OF_TERM * terms)
+    return column, len(values) if terms >= FEWEST_TERMS and others > 1 and crossed else 0
+
+
+def queries_are_times(index: Index) -> bool:
+    """Return True if the queries are times, as the days of a segment; a hundred of them are read."""
+    columns, (name, *others) = index.columns.query, index.columns.internal_by_role[2]
+    return not others and times_in(index.queries.values[name].head(100), columns[0]) is not None
 
 
 def split_of(table: pl.DataFrame, columns: Columns, split: Shares) -> Split:

@@ -77,6 +77,8 @@ class Sentence:
     within: str | None = None  # the segment that the whole sentence is about, in words
     # What else may make the answer wrong, as "And 3 more warnings"; of a difference, which others surely differ.
     more: str = ""
+    # What its test takes for granted and is not so, in words; such a sentence claims nothing by itself.
+    provided: str = ""
 
     @property
     def kind(self) -> str:
@@ -103,6 +105,7 @@ class Sentence:
         text = self.words()
         text = f"For {self.within}, {text[0].lower()}{text[1:]}" if text and self.within else text
         text = f"T{text[1:]}" if text.startswith("this frame ") else text
+        text = f"{self.provided}, {text.replace('For ', 'for ', 1)}" if text and self.provided else text
         return f"{text} {self.more}." if text and self.more else text
 
     @property

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from frame_metrics.report.calls import Calls
     from frame_metrics.report.content import Content
 
+REPEATED = "queries of repeated terms"  # a check of the audit
 NEARLY_EQUAL = 0.995  # weights are alike if they are worth more than this share of as many equal ones
 RESULTS_LOOKED_AT = 10  # results of a ranking that are looked at, if the first metric has no cutoff
 MOST_LACKING = 3  # the most systems that are named because they lack rows of queries
@@ -53,7 +54,7 @@ def summary_of(content: Content, work: Calls, compare_options: Mapping[str, Any]
     compare_options : the options with which ``compare`` was called.
     """
     writer = SummarySentences(content, work, compare_options)
-    sentences = [one for one in writer.all() if one.sentence]
+    sentences = [writer.with_condition(one) for one in writer.all() if one.sentence]
     sentences += writer.tests(sentences)
     system = content.system
     dtype = content.results.schema[system] if system else pl.String()
@@ -170,9 +171,18 @@ class SummarySentences(SentenceWriter):
 
     def tests(self, sentences: Sequence[Sentence]) -> Iterator[ErrorRates]:
         """Yield how often sentences that rest on tests are wrong, one and any of them, if there are several."""
-        n, level = sum(one.claims for one in sentences), max(ALPHA, round(1 - self.compare_options["ci"], 12))
+        n, level = (
+            sum(one.claims and not one.provided for one in sentences),
+            max(ALPHA, round(1 - self.compare_options["ci"], 12)),
+        )
         if n > 1:  # whatever the tests have to do with each other (Bonferroni)
             yield ErrorRates(metric=None, n=n, each=level, some=min(n * level, 1.0))
+
+    def with_condition(self, one: Sentence) -> Sentence:
+        """Return a sentence; one that rests on a test says so where queries of one term count as independent."""
+        if not one.claims or self.content.audit.filter(check=REPEATED).is_empty():
+            return one
+        return replace(one, provided=f"If {self.content.unit} of one term were independent", more="")
 
     def _weighs(self) -> bool:
         """Return True if queries, or rows, have weights that are not alike."""

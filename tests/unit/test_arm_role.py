@@ -125,6 +125,23 @@ def test_a_note_says_what_the_units_are() -> None:
     assert alone.select("split_note", "n_shared").row(0) == (None, 0)
 
 
+def test_a_note_says_that_terms_asked_every_day_are_no_independent_units() -> None:
+    """Searches of one term are alike, and so may be neighbouring days of a segment; terms as clusters are units."""
+    asked = pl.DataFrame({"term": [*"abcd"]}).join(pl.DataFrame({"day": range(10)}), how="cross")
+    asked = asked.with_columns(
+        pl.col("day").cast(pl.Date), week=pl.col("day") // 5, rank=1, label=pl.int_range(40) % 3 // 2
+    )
+    irm = asked.irm(query=["term", "day"], arm="week")
+    note = "units are queries; those of one 'term' are not independent: name it with cluster= too"
+    for found in (irm.ab_test("rr"), irm.change("rr")):
+        assert found["split_note"].to_list() == [note]
+    assert irm(cluster="term").change("rr")["split_note"].to_list() == [None]
+    of_days = asked.irm(query="day", by="term", arm="week").ab_test("rr")
+    assert {*of_days["split_note"]} == {
+        "units are queries; they are times, of which neighbours may be alike: intervals and p-values are then too sure"
+    }
+
+
 def test_each_segment_has_its_own_split() -> None:
     """Exact, as that of the audit before its correction, and of the units of the segment alone."""
     log = made()

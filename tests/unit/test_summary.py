@@ -603,6 +603,28 @@ def test_pictures_are_listed() -> None:
     assert len(told) == 19
 
 
+@pytest.mark.parametrize("by", [None, "topic"])
+def test_nothing_is_claimed_as_if_searches_of_one_term_were_independent(by: str | None) -> None:
+    """Terms of which half fell from the first to the second week: sure by term, and said under a condition else."""
+    rng = np.random.default_rng(0)
+    asked = pl.DataFrame({"term": range(40)}).join(pl.DataFrame({"day": range(14)}), how="cross")
+    fell = asked["term"].to_numpy() % 2 * (asked["day"].to_numpy() // 7)
+    label = (rng.random(len(asked)) < 0.9 - 0.6 * fell).astype(int)
+    asked = asked.with_columns(
+        pl.format("t{}", "term").alias("term"), pl.col("day").cast(pl.Date), week=pl.col("day") // 7, rank=1,
+        topic=pl.when(pl.col("term") % 2 == 0).then(pl.lit("even")).otherwise(pl.lit("odd")), label=pl.Series(label),
+    )  # fmt: skip
+    irm = asked.irm(query=["term", "day"], arm="week", by=by)
+    each, clustered = (one.summary("rr", baseline=0) for one in (irm, irm(cluster="term")))
+    condition = "If searches of one term were independent, "
+    for found, provided in ((each, True), (clustered, False)):
+        told = found.filter(pl.col("kind").is_in(["difference", "mix"]))["sentence"]
+        assert len(told) > (by is not None)
+        assert told.str.starts_with(condition).all() == told.str.contains("independent").any() == provided
+        assert ("tests" in found["kind"].to_list()) == (by is not None and not provided)
+    assert not each["sentence"].str.contains("urely|, For ").any()
+
+
 def test_an_online_test_says_how_its_units_are_split() -> None:
     """With split= a ratio that cannot be chance is a finding; without it the report says that nobody looked."""
     n = 600

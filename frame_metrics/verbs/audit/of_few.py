@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import numpy as np
 
-from frame_metrics.backends.times import times_in
 from frame_metrics.errors import quote
 from frame_metrics.inputs import Array
 from frame_metrics.inputs.rows import mark_codes
 from frame_metrics.keys.groups import as_text
 from frame_metrics.keys.index import Index
+from frame_metrics.measuring.split import repeated_terms
 from frame_metrics.measuring.values import Values
 from frame_metrics.stats.intervals import MIN_QUERIES
 from frame_metrics.verbs.audit.checks import Counted, Seen, check
 from frame_metrics.verbs.audit.of_rows import Pooled
 
-FEWEST_TERMS, FEWEST_OF_TERM = 3, 1.5  # fewer values of a column of the query are no terms; queries of each on average
-SHARE_OF_CROSSING = 0.5  # how many of all pairs of terms and others are queries, if terms are asked again and again
 CLUSTERS = 30  # with fewer clusters so are intervals and tests
 
 
@@ -96,23 +94,8 @@ def queries_of_repeated_terms(counts: Counted) -> Seen:
     """{said} has most of its values beside each of the other columns of query=, as terms that are asked every day:
     intervals and tests take these queries as independent, and are too sure. Pass {said} as cluster= too
     """
-    index = counts.index
-    if len(index.columns.query) == 1 or index.columns.cluster:
-        return Seen(0)
-    names = index.columns.internal_by_role[2]
-    evaluated = mark_codes(index.query[counts.evaluated], len(index.queries))
-    values = index.queries.values.filter(evaluated[: len(index.queries.values)])
-    # Of two columns the terms are those with more values, and no times.
-    found = [
-        (values[name].n_unique(), column, name)
-        for name, column in zip(names, index.columns.query, strict=True)
-        if times_in(values[name].unique(), column) is None
-    ]
-    terms, column, name = max(found, default=(0, "", ""))
-    others = values.drop(name).n_unique() if found else 0
-    crossed = len(values) >= max(SHARE_OF_CROSSING * terms * others, FEWEST_OF_TERM * terms)
-    again = terms >= FEWEST_TERMS and others > 1 and crossed
-    return Seen(len(values) if again else 0, len(values), None, {"said": quote(column)})
+    column, n = repeated_terms(counts.index, counts.evaluated)
+    return Seen(n, n, None, {"said": quote(column)}) if n else Seen(0)
 
 
 def _every(numbers: Values) -> Array:

@@ -13,7 +13,14 @@ from frame_metrics.fast.codes import codes
 from frame_metrics.inputs import Array, ratio
 from frame_metrics.inputs.records import record
 from frame_metrics.keys.groups import CellGroups
-from frame_metrics.measuring.split import MISMATCH_P, shares_of, units_of_rows, word_for
+from frame_metrics.measuring.split import (
+    MISMATCH_P,
+    queries_are_times,
+    repeated_terms,
+    shares_of,
+    units_of_rows,
+    word_for,
+)
 from frame_metrics.measuring.values import Values
 from frame_metrics.roles.columns import Columns
 from frame_metrics.stats.exact import chi_square, split_exactly
@@ -21,6 +28,7 @@ from frame_metrics.verbs.compare.differences import UNIT_SHARES, UNJUDGED, Pair,
 from frame_metrics.verbs.compare.options import CompareOptions
 
 RowsOfPair: TypeAlias = Callable[[int, Pair], list[Row]]  # returns the rows of a segment and a pair of arms, by metric
+USERS = "name the users who have several with cluster="
 SHARE_TO_NOTE = 0.8  # if the other arm has more than this share of an arm's queries, a note says so
 
 
@@ -35,6 +43,7 @@ class Splits:
     unjudged: Array | None
     n_repeated: int  # how often a unit is in a further arm, summed over units; 0 if each is in one arm
     p_value: Array  # of the test that arms have the wanted shares, NaN without such shares, shape (segments,)
+    dependent: str = ""  # why queries are no units of their own, if it is known
 
     @classmethod
     def of(
@@ -44,6 +53,7 @@ class Splits:
         columns: Columns,
         options: CompareOptions,
         unjudged: Array | None = None,
+        dependent: str = "",
     ) -> Splits:
         """Test the shares of the arms, if ``split=`` says them.
 
@@ -51,7 +61,7 @@ class Splits:
         ----------
         counted : ``units`` and ``n_repeated``.
         arms, columns, options : the arms of the result, the roles, and the wanted shares.
-        unjudged : see the class.
+        unjudged, dependent : see the class.
         """
         units, n_repeated = counted
         p_value = np.full(len(units), np.nan)
@@ -59,7 +69,7 @@ class Splits:
             asked, shares = shares_of(options.split, arms.values(str(columns.arm)), columns)
             test = split_exactly if columns.segments else chi_square
             p_value = np.array([test(here[asked], shares) for here in units])
-        return cls(columns, options.noun, units, unjudged, n_repeated, p_value)
+        return cls(columns, options.noun, units, unjudged, n_repeated, p_value, dependent)
 
     def with_split_columns(self, compared: RowsOfPair) -> RowsOfPair:
         """Return a function that gives the rows of ``compared`` with the columns of the split."""
@@ -88,7 +98,7 @@ class Splits:
                 f"units were not assigned as planned, p is {p:.2g}: no difference can be trusted before it is known why"
             )
         if not columns.cluster:
-            notes.append(f"units are {word_for(columns)}; name the users who have several with cluster=")
+            notes.append(f"units are {word_for(columns)}; {self.dependent or USERS}")
             fewer = min(row["n_units"], row["baseline_n_units"])
             if row["n_shared"] > SHARE_TO_NOTE * fewer:
                 notes.append(
@@ -116,7 +126,18 @@ def splits_of_queries(values: Values, segments: CellGroups, arms: CellGroups, op
         The units are queries, and all of them are in every arm.
     """
     counted = check_not_pairs(values, segments, arms, options)
-    return Splits.of(counted, arms, values.columns, options, unjudged_of(values, segments, arms))
+    unjudged, dependent = unjudged_of(values, segments, arms), _dependent(values)
+    return Splits.of(counted, arms, values.columns, options, unjudged, dependent)
+
+
+def _dependent(values: Values) -> str:
+    """Return why the queries are no units of their own, if their columns show it; "" if not."""
+    term, n = repeated_terms(values.index, values.evaluated)
+    if n:
+        return f"those of one {quote(term)} are not independent: name it with cluster= too"
+    if queries_are_times(values.index):
+        return "they are times, of which neighbours may be alike: intervals and p-values are then too sure"
+    return ""
 
 
 def check_not_pairs(
