@@ -11,7 +11,7 @@ import numpy as np
 from frame_metrics.inputs import Array, Classes, FullConfusion, ratio
 from frame_metrics.measuring.resampled_rows import columns_read, effective_counts, inputs_of_drawn
 from frame_metrics.measuring.row_shares import ends_by_shares
-from frame_metrics.measuring.rows import Inputs, class_cells, one_metric, two_by_two
+from frame_metrics.measuring.rows import Inputs, one_metric
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.stats.shares import effective, wilson_on_range
 
@@ -75,11 +75,17 @@ def _is_of_table(inputs: Inputs, metric: Metric) -> bool:
 
 def _spread(inputs: Inputs, metric: Metric, average: str | None, c: int | None) -> Array | None:
     """Return what ``_spread_of`` returns of each segment, shape (3, segments); None if one has too many cells."""
-    cases, size, k = inputs.cases, len(inputs.segments), max(inputs.cases.k, 1)
-    n_of_class = effective_counts(cases, class_cells(cases, inputs.segments), size * k).reshape(size, k)
+    cases, size, place = inputs.cases, len(inputs.segments), inputs.segments.of(inputs.cases.rows)
+    actual, k = cases.rows["actual"].to_numpy(), max(cases.k, 1) if c is None else 2
+    group = np.where(place < 0, place, place * k + (actual if c is None else actual == c))
+    n_of_class = effective_counts(cases, group, size * k).reshape(size, k)
     found = np.full((3, size), np.nan)
     for segment, rows in enumerate(_each_segment(inputs)):
-        measure = partial(_measured, inputs, metric, average, c, segment)
+        measure = partial(_measured, inputs, metric, average, segment)
+        if c is not None:
+            measure = partial(_measured_of_two, metric)
+            predicted = np.where(rows.found == cases.k, 2, rows.found == c)
+            rows = rows._replace(true=(rows.true == c).astype(np.int64), found=predicted)
         spread = _spread_of(rows, n_of_class[segment], measure)
         if spread is None:
             return None
@@ -103,18 +109,20 @@ def _each_segment(inputs: Inputs) -> Iterator[RowsOfTable]:
         yield RowsOfTable(*(column[at] for column in columns))
 
 
-def _measured(
-    inputs: Inputs, metric: Metric, average: str | None, c: int | None, segment: int, cell: Array, amount: Array
-) -> Array:
+def _measured(inputs: Inputs, metric: Metric, average: str | None, segment: int, cell: Array, amount: Array) -> Array:
     """Return a measure of tables in place of that of a segment, shape (tables,).
 
     ``cell``: the code of each cell, true class by prediction; ``amount``: that of each in each table, (tables, cells).
     """
     true, found = np.divmod(cell, inputs.tables.f + 1)
     tables = inputs_of_drawn(inputs, segment, inputs.tables.drawn(segment, true, found, amount))
-    if c is not None:
-        return metric.compute(two_by_two(tables, c))
     return one_metric(tables, metric.name, metric, average).value
+
+
+def _measured_of_two(metric: Metric, cell: Array, amount: Array) -> Array:
+    """Return a measure of tables of a class and the rest, as ``_measured`` does."""
+    shape, zeros = (len(amount), 2, 2), np.zeros(len(cell), np.int64)
+    return metric.compute(Classes(zeros, *np.divmod(cell, 3), amount, shape, np.ones(shape[:2], bool)).rest(1))
 
 
 def _spread_of(

@@ -105,7 +105,8 @@ class Sentence:
         text = self.words()
         text = f"For {self.within}, {text[0].lower()}{text[1:]}" if text and self.within else text
         text = f"T{text[1:]}" if text.startswith("this frame ") else text
-        text = f"{self.provided}, {text.replace('For ', 'for ', 1)}" if text and self.provided else text
+        if text and self.provided:
+            text = f"{self.provided}, {f'f{text[1:]}' if text.startswith('For ') else text}"
         return f"{text} {self.more}." if text and self.more else text
 
     @property

@@ -171,10 +171,8 @@ class SummarySentences(SentenceWriter):
 
     def tests(self, sentences: Sequence[Sentence]) -> Iterator[ErrorRates]:
         """Yield how often sentences that rest on tests are wrong, one and any of them, if there are several."""
-        n, level = (
-            sum(one.claims and not one.provided for one in sentences),
-            max(ALPHA, round(1 - self.compare_options["ci"], 12)),
-        )
+        n = sum(one.claims and not one.provided for one in sentences)
+        level = max(ALPHA, round(1 - self.compare_options["ci"], 12))
         if n > 1:  # whatever the tests have to do with each other (Bonferroni)
             yield ErrorRates(metric=None, n=n, each=level, some=min(n * level, 1.0))
 
