@@ -109,7 +109,8 @@ class RoleRules:
         for role, value, refused in self.refusals:
             for one in given:
                 given_value = one.get(role)
-                if given_value is not None and given_value != () and (not value or given_value == value):
+                none = given_value is None or (isinstance(given_value, tuple) and not given_value)  # a frame has no !=
+                if not none and (not value or given_value == value):
                     raise refused.error(role, given_value)
 
     def status(self, role: str, options: Collection[str] = ()) -> Status:

@@ -200,6 +200,9 @@ LOG.irm(**ROLES, propensity={1: 1, 2: 0.5, 3: 0.4}).interleaving("clicks")
     ColumnError: propensity={1: 1, 2: 0.5, 3: 0.4} weighs the results that a metric adds up, as in evaluate(),
         per_query(), compare() and the curves of metrics by cutoff, and nothing is weighted here; pass propensity=None
     but: LOG.irm(**ROLES, propensity=None).interleaving("clicks")
+LOG.irm(**ROLES, propensity=pl.DataFrame({"rank": [1, 2, 3], "propensity": 0.5})).interleaving("clicks")
+    ColumnError: propensity=<polars.DataFrame> weighs the results that a metric adds up[...] pass propensity=None
+    but: LOG.irm(**ROLES, propensity=None).interleaving("clicks")
 LOG.irm(**ROLES).interleaving("gm_clicks_per_query")
     NotComputableError: gm_clicks_per_query is an average, and interleaving() reads the credit of each team in each
         list; ask for 'clicks', or another metric of one list
