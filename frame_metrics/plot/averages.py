@@ -89,7 +89,7 @@ def level_note(ci: float | None) -> str:
     """Return a note that bars are intervals, with their level if it is given; raise for a wrong level."""
     if ci is not None:
         check_ci(ci)
-    return f"bars: {'' if ci is None else f'{100 * ci:g}% '}intervals"
+    return f"bars: {'' if ci is None else f'{100 * ci:g} % '}intervals"
 
 
 def comparison(frame: Any, *, ci: float | None = None, color: Names = None, facet: Names = None) -> alt.Chart:

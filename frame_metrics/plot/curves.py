@@ -16,6 +16,7 @@ from frame_metrics.metrics.parameters import is_number
 from frame_metrics.plot.charts import (
     GOOD,
     HEIGHT,
+    INK,
     LIMIT,
     LINE,
     NEITHER,
@@ -321,7 +322,7 @@ def _marks(tidy: Tidy, x: Any, y: Any) -> list[Any]:
 def ring(x: Any, y: Any, field: str, size: int) -> Any:
     """Return a layer with rings around the points where the column ``field`` is true."""
     marked = alt.Chart().transform_filter(f"datum.{field}")
-    return marked.mark_point(size=size, strokeWidth=2, color=NEITHER).encode(x=x, y=y)
+    return marked.mark_point(size=size, strokeWidth=2, color=INK).encode(x=x, y=y)
 
 
 def equal_f(f: Sequence[float], beta: float, x: Any, y: Any) -> list[Any]:

@@ -66,7 +66,7 @@ def thresholds(frame: Any, *, crossing: bool = True, threshold: Any = None, face
     tidy = _with_crossing(tidy, asked) if crossing else tidy.with_columns(crosses=False)
     tidy = thinned(tidy, ["threshold", *asked], kept="crosses")
     tidy = _unpivoted(tidy, asked)
-    title = ["Threshold:", "rows with this score or a higher one are found"]
+    title = ["Threshold:", "scores from here on are predicted positive"]
     x = alt.X("threshold:Q", title=title, scale=alt.Scale(zero=False, nice=False))
     y = alt.Y("value:Q", title=asked[0] if len(asked) == 1 else "value", scale=_shared_scale(asked))
     tips = tooltip(tidy, {"threshold": "threshold", "value": "value"})

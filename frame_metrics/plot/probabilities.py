@@ -58,6 +58,6 @@ def _with_intervals(tidy: Tidy, rows: pl.Series) -> Tidy:
     """Add the 95 % interval of each share as "low" and "high"; null if rows are weighted or some lines are grey."""
     low, high = wilson_interval(pl.col("observed"), pl.col("n"))
     counted = (tidy.color is None or tidy.color.highlighted is None) and rows.dtype.is_integer()
-    tidy = tidy.with_notes("lines: 95% intervals" if counted else "")
+    tidy = tidy.with_notes("lines: 95 % intervals" if counted else "")
     ends = {"low": low.clip(0, 1), "high": high.clip(0, 1)}
     return tidy.with_columns(**{name: end if counted else pl.lit(None, pl.Float64) for name, end in ends.items()})

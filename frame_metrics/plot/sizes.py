@@ -110,4 +110,4 @@ def _note_on_unknown(tidy: Tidy) -> str:
     if len(tidy.lines()) > 1:
         return f"{len(lacking):,} numbers are not drawn, which are unknown or above all that a machine judges"
     every, least = lacking["n_all"][0], lacking.select(100 * pl.col("power").min()).item()
-    return f"{least:.4g}% or more is not reached where people judge all {every:,.0f}"
+    return f"{least:.4g} % or more is not reached where people judge all {every:,.0f}"

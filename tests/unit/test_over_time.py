@@ -129,7 +129,7 @@ def test_a_line_with_its_gap_its_band_and_its_numbers(kind: str) -> None:
     assert spec(chart)["title"]["text"] == "success by day (n = 5 to 30 in each)"
     assert spec(chart)["title"]["subtitle"][:2] == [
         "hollow: fewer than half of the usual queries",
-        "bands: 95% intervals",
+        "bands: 95 % intervals",
     ]
 
 

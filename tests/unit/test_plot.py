@@ -362,7 +362,7 @@ def test_subtitles_say_what_is_drawn_in_plain_words() -> None:
     levels = [plot.metrics(runs.evaluate("rr", ci=0.9)), runs.plot.metrics("rr", ci=0.9), runs.plot.metrics("rr")]
     found = [specification(chart)["title"].get("subtitle") for chart in levels]
     axes = "axes show only a part of the scale"
-    assert found == [["bars: intervals", axes], ["bars: 90% intervals", axes], [axes]]
+    assert found == [["bars: intervals", axes], ["bars: 90 % intervals", axes], [axes]]
     assert "ci=95 is not a level" in error(lambda: plot.metrics(runs.evaluate("rr", ci=0.9), ci=95), BadValueError)
     irm = pl.DataFrame({"label": [*"aabc"], "predicted": [*"abbc"]}).irm()
     assert "colour: share of the true class; numbers: rows" in specification(irm.plot.confusion())["title"]["subtitle"]
@@ -434,13 +434,13 @@ def test_mean_differences_stand_beside_a_line_at_zero() -> None:
     found = runs.compare("rr", baseline="a", ci=0.9).select("system", "difference", "ci_low", "ci_high").rows()
     assert rows(chart, "color", "value", "ci_low", "ci_high") == [found]
     assert specification(chart)["title"] == {
-        "text": "rr: differences to a (n = 2)", "anchor": "start", "subtitle": ["bars: 90% intervals"]
+        "text": "rr: differences to a (n = 2)", "anchor": "start", "subtitle": ["bars: 90 % intervals"]
     }  # fmt: skip
     for said, options in ((", which hold together for 3 pairs", {}), ("", {"correction": "holm"})):
         three = pl.concat([RUNS, RUNS.filter(system="a").with_columns(system=pl.lit("c"))]).irm(system="system")
         assert (
             specification(three.plot.comparison("rr", **options))["title"]["subtitle"][0]
-            == f"bars: 95% intervals{said}"
+            == f"bars: 95 % intervals{said}"
         )
     zero, bar = marks(chart, "rule")
     assert (zero["encoding"]["x"], fields(bar)["x"], fields(bar)["x2"]) == ({"datum": 0}, "ci_low", "ci_high")
@@ -461,7 +461,10 @@ def test_a_leaderboard_has_all_that_may_be_the_best_in_bold() -> None:
     chart = table.irm(query="query", system="run", value="rr").plot.leaderboard(permutations=200)
     told = rows(chart, "color", "best", "other")[0]
     assert told == [("a", "0.883 (1 to 2)", ""), ("b", "0.867 (1 to 2)", ""), ("c", "", "0.167 (3)")]
-    assert specification(chart)["title"]["subtitle"][:2] == ["bars: 95% intervals of means", "in bold: may be the best"]
+    assert specification(chart)["title"]["subtitle"][:2] == [
+        "bars: 95 % intervals of means",
+        "in bold: may be the best",
+    ]
     assert "there is no column 'ci_low'" in error(lambda: plot.leaderboard(runs.evaluate("rr")))
 
 
@@ -1037,7 +1040,7 @@ def test_a_value_without_an_interval_is_no_interval_of_width_0() -> None:
     frames = [pl.DataFrame({**found, "ci_low": [0.1, low], "ci_high": [0.3, low]}) for low in (None, 0.1)]
     frames.append(frames[0].with_columns(difference=pl.Series([0.2, None])))
     charts = [plot.comparison(one, ci=0.9) for one in frames]
-    bars, note = "bars: 90% intervals", "diamonds: no interval"
+    bars, note = "bars: 90 % intervals", "diamonds: no interval"
     assert [specification(one)["title"]["subtitle"] for one in charts] == [[bars, note], [bars], [bars]]
     (point,) = marks(charts[0], "point")
     assert point["encoding"]["shape"] == {
@@ -1057,7 +1060,7 @@ def test_power_that_all_queries_do_not_reach() -> None:
     chart = plot.sample_size(plan)
     (found,) = rows(chart, "needed_low", "needed_high", "to")
     assert found == [(40, 180, 180), (80, 300, None), (150, 300, None)]
-    assert specification(chart)["title"]["subtitle"] == ["90% or more is not reached where people judge all 300"]
+    assert specification(chart)["title"]["subtitle"] == ["90 % or more is not reached where people judge all 300"]
     several = pl.concat([plan.with_columns(run=pl.lit(name)) for name in "ab"])
     assert specification(plot.sample_size(several))["title"]["subtitle"][0].startswith(
         "2 numbers are not drawn, which are "
