@@ -36,7 +36,7 @@ from frame_metrics.metrics.names import read_text
 from frame_metrics.metrics.saved_names import metric_of
 
 BETTER = {True: "higher", False: "lower", None: None}  # by a metric's direction
-BEST = "Bold: the best value, whether the difference is sure or not."
+BEST = "Bold: the best value{}, whether the difference is sure or not."
 SIGNIFICANT = "*"
 UNDEFINED = "_undefined"  # how columns of a wide result end that count undefined values of a metric
 ALPHA = 0.05  # the level of significance if none is given

@@ -44,13 +44,13 @@ def leaderboard_tables(content: Content, most: int) -> Iterator[Block]:
     board, system = content.compared.leaderboard, str(content.system)
     if board is None or not len(board):
         return
-    names = ["rank", "ranks that it may have", plain_text(system), board["metric"][0], "may be the best"]
+    names = ["rank", plain_text(system), board["metric"][0], "possible ranks", "may be the best"]
     cells = [
         [
             cell_of("rank", row["rank"]),
-            Cell(_ranks(row)),
             cell_of(system, row[system], longest=LONGEST_CELL),
             replace(cell_of("value", row["value"]), subtext=interval_cell(row)),
+            Cell(_ranks(row)),
             Cell({True: "yes", False: "no"}.get(row["may_be_best"], NOTHING)),
         ]
         for row in board.head(TABLE_ROWS).iter_rows(named=True)
@@ -63,7 +63,7 @@ def leaderboard_tables(content: Content, most: int) -> Iterator[Block]:
         )
     notes += [left_out_note(len(board), content)] if len(board) > TABLE_ROWS else []
     under = f"the {ci_level(content)}" if content.ci else ""
-    whole = Table(names, cells, [True, False, False, True, False], "Systems in order", notes, under)
+    whole = Table(names, cells, [True, False, True, False, False], "Systems in order", notes, under)
     yield whole if len(cells) <= most else Fold(Cell("All systems in order"), [whole])
 
 
@@ -169,7 +169,7 @@ def rank_moves(content: Content) -> list[Block]:
         duels = [duel for duel in content.queries.duels if (duel[0].system, duel[1].system) == pair]
         duels = [duel for duel in duels if repr([*duel[0].keys.values()]) in own]
         keys = content.keys_of(part)
-        only = [*keys, "value", "baseline_value", "difference"]
+        only = [*keys, "difference", "value", "baseline_value"]
         table = table_of(part, caption=caption, only=only, longest=LONGEST_CELL, called=CALLED)
         blocks.append(Group(caption, [rank_by_rank(duel) for duel in duels]) if duels else table)
     return blocks

@@ -37,6 +37,7 @@ def all_differences(content: Content, pictures: Mapping[str, Picture]) -> Iterat
     """Yield all differences of systems, and the queries on which others differ most."""
     frame = content.compared.differences
     if frame is not None and len(frame):
+        yield from drawn_of(pictures, "all differences")
         yield from [*comparison_tables(content, frame), *drawn_of(pictures, "other differences"), *rank_moves(content)]
 
 

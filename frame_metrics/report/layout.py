@@ -40,6 +40,7 @@ from frame_metrics.report.result_tables import (
     wide_table,
 )
 from frame_metrics.report.short_names import in_full_once, short_table
+from frame_metrics.report.units import without_unit
 from frame_metrics.report.words import name_of
 
 SEVERITIES = ("error", "warning", "info", "fact")
@@ -228,7 +229,7 @@ def _lost(content: Content) -> tuple[Table, list[Fold]]:
     sides = pairs.sides(pairs.each[0])
     rows = pairs.worst_changes(*sides, MOST_LOSERS)
     keys = content.keys_of(rows)
-    only = [*keys, "value", "baseline_value", "difference"]
+    only = [*keys, "difference", "value", "baseline_value"]
     ours, theirs = (THIS.get() if one is None else plain_text(one, LONGEST_CELL) for one in sides)
     caption = f"The {content.unit} that {pairs.lost_most}: {content.first_compared} of {ours} against {theirs}"
     called = {"value": ours, "baseline_value": theirs}
@@ -276,9 +277,8 @@ def _audit(content: Content, pictures: Mapping[str, Picture]) -> Iterator[Block]
 
 def _finding(row: Mapping[str, Any]) -> str:
     count = f" ({counted(row['n'], row['unit'])})" if row["unit"] else ""
-    return (
-        f"{SEVERITY_WORDS.get(row['severity'], row['severity']).capitalize()}: {row['check']}{count}: {row['message']}."
-    )
+    severity = SEVERITY_WORDS.get(row["severity"], row["severity"]).capitalize()
+    return f"{severity}: {row['check']}{count}: {without_unit(row['message'])}."
 
 
 def _undefined(content: Content) -> Iterator[Block]:
@@ -303,6 +303,7 @@ def _findings(audit: pl.DataFrame, caption: str, *, severity: bool) -> Table:
     names = [*(["severity"] if severity else []), "check", "message", "n", "share", *example]
     rows = []
     for row in audit.iter_rows(named=True):
+        row |= {"message": without_unit(row["message"])}
         cells = {name: cell_of(name, row[name], longest=None if name == "message" else LONGEST_CELL) for name in names}
         if severity:
             at = SEVERITIES.index(row["severity"])

@@ -15,6 +15,7 @@ from frame_metrics.report.cells import counted, plain_text
 from frame_metrics.report.of_periods import are_times
 from frame_metrics.report.sentence_writer import UNJUDGED, SentenceWriter
 from frame_metrics.report.sentences import Plain
+from frame_metrics.report.units import without_unit
 from frame_metrics.report.words import LONGEST_NAME, capital
 from frame_metrics.verbs.audit.gate import NOTHING
 from frame_metrics.verbs.audit.of_systems import SOME_QUERIES
@@ -78,7 +79,7 @@ class AuditSentences(SentenceWriter):
     def causes(self) -> Iterator[Plain]:
         """Yield what is written in two ways, from a share of ``SOME_QUERIES`` on, so that figures are too low."""
         for row in self._written.iter_rows(named=True):
-            found = capital(row["message"].partition(" (n counts")[0])
+            found = capital(without_unit(row["message"]))
             yield self._plain("missing", found, n=row["n"], share=row["share"])
 
     @cached_property
@@ -104,7 +105,7 @@ class AuditSentences(SentenceWriter):
     def worse_than_chance(self) -> Iterator[Plain]:
         """Yield a note if scores order results worse than chance does, as distances do."""
         for message in self.content.audit.filter(pl.col("check") == WORSE_THAN_CHANCE)["message"]:
-            yield self._plain("distance", of := message.partition(" (n counts")[0], text=capital(of))
+            yield self._plain("distance", of := without_unit(message), text=capital(of))
 
     def cut(self) -> Iterator[Plain]:
         """Yield which searches are in several segments, if they are many enough for a warning."""
@@ -172,4 +173,4 @@ def _found(row: Mapping[str, Any]) -> str:
     """Return a finding of the audit as text, with its count unless it is about the whole frame."""
     count = f" ({counted(row['n'], row['unit'])})" if row["unit"] and row["check"] != NOTHING else ""
     first = f" (the first: {row['example']})" if row["check"] == NO_RESULTS and row["example"] else ""
-    return f"{row['check']}{count}: {row['message'].partition(' (n counts')[0]}{first}"
+    return f"{row['check']}{count}: {without_unit(row['message'])}{first}"

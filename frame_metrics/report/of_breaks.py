@@ -65,7 +65,7 @@ def lost_across(content: Content) -> Table | None:
     )
     if found.is_empty():
         return None
-    names = [*sides, "change"]
+    names = ["change", *sides]
     rows = [
         [
             *(cell_of(key, row[key], longest=LONGEST_CELL) for key in keys),

@@ -54,7 +54,7 @@ def table_of_classes(content: Content) -> Table | None:
     one = frame[content.system].n_unique() == 1
     sides = [plain_text(frame[name][0], LONGEST_CELL) for name in (content.system, "baseline")]
     rows = {name: called for name, called in ROWS.items() if name in frame.columns}
-    only = ["class", *([] if one else [content.system]), *rows, "value", "baseline_value", "difference", "p_adjusted"]
+    only = ["class", *([] if one else [content.system]), "difference", "p_adjusted", "value", "baseline_value", *rows]
     called = CALLED | rows | ({"value": sides[0]} if one else {}) | {"baseline_value": sides[1]}
     if one and "baseline_support" in rows and max(map(len, sides)) <= LONGEST:
         called |= {name: f"rows in {side}" for name, side in zip(rows, sides, strict=True)}

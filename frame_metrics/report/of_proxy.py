@@ -9,10 +9,10 @@ from typing import Any
 
 import polars as pl
 
-from frame_metrics.backends.tables import Table
+from frame_metrics.backends.tables import Cell, Table
 from frame_metrics.plan.call import Call
 from frame_metrics.report.calls import Calls
-from frame_metrics.report.cells import ALPHA, EQUAL, counted, number_text, sign_of, table_of
+from frame_metrics.report.cells import ALPHA, EQUAL, cell_of, counted, number_text, sign_of, table_of
 from frame_metrics.report.content import Content
 from frame_metrics.report.difference_sentences import Difference
 from frame_metrics.report.result_tables import ci_level, interval_cell
@@ -31,11 +31,11 @@ SHARES = (
 )  # of the smallest difference that so many queries show, if the one that shows now is too small
 MEASURES = ("n", "equal", "kappa", "weighted_kappa", "sensitivity", "specificity", "bias")
 CALLED = {
-    "n": "documents",
-    "equal": "same grade",
+    "n": "documents that both judged",
+    "equal": "share with the same grade",
     "weighted_kappa": "weighted kappa",
-    "sensitivity": "of the relevant found",
-    "specificity": "of the others found",
+    "sensitivity": f"share of those relevant to {PEOPLE} that it calls relevant",
+    "specificity": "share of the others that it calls not relevant",
 }
 
 MEANING = "kappa: agreement beyond chance, 1 at most; bias: its grades minus those of people, on average."
@@ -99,9 +99,10 @@ def _judgments(call: Call, who: str, value: str) -> pl.DataFrame:
 
 def agreement_table(agreement: pl.DataFrame) -> Table:
     """Return the table of the agreement of people and the machine."""
-    frame = agreement.select(name for name in MEASURES if agreement[name].count())
-    made = table_of(frame, caption=f"Agreement of the {MACHINE} with {PEOPLE}", called=CALLED)
-    return replace(made, notes=[MEANING])
+    (row,) = agreement.head(1).to_dicts()
+    cells = [[Cell(CALLED.get(name, name)), cell_of(name, row[name])] for name in MEASURES if row[name] is not None]
+    caption = f"Agreement of the {MACHINE} with {PEOPLE}"
+    return Table(["measure", "value"], cells, [False, True], caption, [MEANING])
 
 
 def proxy_means(content: Content) -> Iterator[Table]:

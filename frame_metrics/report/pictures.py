@@ -54,6 +54,8 @@ def drawn(content: Content) -> dict[str, Picture]:
                 notes = [*notes, "in bold: the best"]
             small = name in SMALL_CHARTS and max(_sides(svg)[0] for svg in svgs) <= BESIDE
             found[name] = Picture(title, f"Picture: {title}.{note}", svgs, notes, small)
+    if "differences" in found and {"confusion", "thresholds"} & {*found}:  # two pictures are open
+        found["all differences"] = found.pop("differences")
     return found
 
 
@@ -61,8 +63,7 @@ def _notes(title: Any) -> list[str]:
     """Return what the title of a chart says beside its name: how many queries there are, and notes."""
     n = re.search(r"\((n = .*)\)$", getattr(title, "text", ""))
     under = getattr(title, "subtitle", [])
-    notes = [*([n[1]] if n else []), *(under if isinstance(under, list) else [])]
-    return [re.sub(r"(?<=\d)(?=%)", " ", note) for note in notes]  # as in the text beside
+    return [*([n[1]] if n else []), *(under if isinstance(under, list) else [])]
 
 
 def _for_both(chart: Any, name: str) -> list[str]:

@@ -146,7 +146,8 @@ def wide_table(
         else {}
     )
     table = crossed_table(content, results, labels, "metric", title + _over(content, results), cells, extra_columns)
-    notes = [BEST] if best else []
+    few = every is not None and len(results) < len(every)
+    notes = [BEST.format(f" of all {content.n_systems:,}" if few else "")] if best else []
     heads = {} if several else dict(results.select("metric", "average").unique(maintain_order=True).iter_rows())
     names = [_averaged(name, heads[name], results) if name in heads else name for name in table.names]
     return replace(

@@ -239,7 +239,8 @@ class SummarySentences(SentenceWriter):
     def _absent(self) -> Iterator[Sentence]:
         """Yield what the caller asked for and could not be computed."""
         for metric, reason in self.work.absent_metrics:
-            yield self._plain("absent", reason, by=metric)
+            nothing = metric is None and self.content.compared.differences is None
+            yield self._plain("next" if nothing else "absent", reason, by=metric)
 
     def _losses(self, pairs: Sequence[Difference]) -> Iterator[NotWorse]:
         """Yield what is known of the loss of each pair with a sentence, in each metric with a margin."""

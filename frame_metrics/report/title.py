@@ -1,4 +1,4 @@
-"""The title of a report: what was read, as "2,400 and 2,400 searches, 1 June to 30 July 2026"."""
+"""The title of a report: what was read, as "2,400 and 2,380 searches of old and new, 1 June to 30 July 2026"."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from frame_metrics.backends.time_texts import Time
 from frame_metrics.backends.times import times_in
 from frame_metrics.report.cells import counted, plain_text
 from frame_metrics.report.content import Content
-from frame_metrics.report.words import MACHINE
+from frame_metrics.report.words import MACHINE, name_of
 
 MOST_NAMED_ARMS = 3  # the most arms whose sizes are named one by one
 
@@ -33,7 +33,9 @@ def _sizes(content: Content, fills: bool) -> str:
     if not content.arms:
         return counted(max(n, default=0), content.unit)
     if len(n) <= MOST_NAMED_ARMS:
-        return f"{' and '.join(f'{one:,}' for one in n)} {content.unit}"
+        arms = rows[str(content.system)]
+        of = "" if _between(arms) else f" of {' and '.join(map(name_of, arms.to_list()))}"
+        return f"{' and '.join(f'{one:,}' for one in n)} {content.unit}{of}"
     return f"{counted(sum(n), content.unit)}, {len(n):,} of {plain_text(content.system)}"
 
 

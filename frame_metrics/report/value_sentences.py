@@ -203,5 +203,5 @@ class Calibration(Sentence):
         others, every = (self.n_segments_off or 1) - 1, self.n_segments or 1
         more = f"{others:,} more of {every:,} segments"
         if others == every - 1:
-            more = "the other segment" if others == 1 else f"all {others:,} others"
+            more = {1: "the other segment", 2: "both others"}.get(others, f"all {others:,} others")
         return f", as in {more}" if others else ""

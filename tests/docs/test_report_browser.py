@@ -119,3 +119,6 @@ def test_it_prints_what_is_open(opened: Any) -> None:
     assert not opened.locator("summary", has_text="Conventions and versions").is_visible()
     assert not opened.locator("nav").is_visible()
     assert len(opened.pdf(format="A4")) > 20_000
+    opened.evaluate("document.querySelectorAll('details').forEach((one) => { one.open = true; })")
+    opened.set_viewport_size({"width": 688, "height": 900})  # A4 within its margins
+    assert opened.evaluate("document.documentElement.scrollWidth") == 688

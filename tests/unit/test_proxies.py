@@ -734,7 +734,8 @@ def test_people_and_a_machine_have_a_report() -> None:
         f"Of 160 documents that both judged, the LLM judge and people agree on {equal:.0%}"[:-1]
     )
     assert agreed["share"] == pytest.approx(equal)
-    assert f"| 160 | {equal:.3f} |" in page.partition("## LLM judge")[2]
+    lines = f"| documents that both judged | 160 |\n| share with the same grade | {equal:.3f} |"
+    assert lines in page.partition("## LLM judge")[2]
     for value in irm.evaluate("ndcg").select("people_value", "proxy_value", "proxy_bias").unpivot()["value"]:
         assert f"{value:.3f}" in page.partition("## LLM judge")[2].partition("\n## ")[0]
     assert "svg" in irm.report(metrics=["ndcg"], baseline="a")

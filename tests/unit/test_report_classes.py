@@ -39,9 +39,10 @@ def test_the_sentence_and_the_table_of_classes_have_the_same_numbers() -> None:
     irm = decided().irm(system="model", doc="doc")
     page = irm.report(format="md", baseline="old")
     lines = rows_of_table(page, "Recall of each class: new against old")
-    assert lines[0] == "| class | rows | new | old | difference | p, corrected |"
+    assert lines[0] == "| class | difference | p, corrected | new | old | rows |"
     assert [line.split(" | ")[0] for line in lines[2:]] == ["| login", "| bill", "| legal"]
-    assert lines[2].startswith("| login | 40 | 0.300 | 0.750 | -0.450\\* (")
+    assert lines[2].startswith("| login | -0.450\\* (")
+    assert lines[2].endswith(" | 0.300 | 0.750 | 40 |")
     (said,) = irm.summary(baseline="old").filter(pl.col("of") == "class = login").to_dicts()
     compared = irm.compare("recall", baseline="old", per_class=True)
     (row,) = compared.filter(pl.col("class") == "login").to_dicts()
@@ -57,8 +58,8 @@ def test_arms_have_rows_of_a_class_on_both_sides() -> None:
     """Where one has none, the table says it in the place of a difference."""
     frame = decided().filter((pl.col("label") != "legal") | (pl.col("model") == "old"))
     lines = rows_of_table(frame.irm(arm="model", doc=None).report(format="md", baseline="old"), "Recall of each class")
-    assert lines[0] == "| class | rows in new | rows in old | new | old | difference | p, corrected |"
-    assert lines[-1] == "| legal | 0 | 3 | 0.000 | 0.667 | no row of the class | \u2013 |"
+    assert lines[0] == "| class | difference | p, corrected | new | old | rows in new | rows in old |"
+    assert lines[-1] == "| legal | no row of the class | \u2013 | 0.000 | 0.667 | 0 | 3 |"
 
 
 @pytest.mark.parametrize("metric", ["accuracy", "f1"])
@@ -103,10 +104,11 @@ def test_a_title_says_the_times_of_systems_and_weeks() -> None:
 
 
 def test_searches_that_are_no_worse_than_others_are_not_listed() -> None:
-    """Of searches with a click all have success 1: their number is said; counts of both arms say so."""
+    """Of searches with a click all have success 1: their number is said; counts of arms, and the title, say whose."""
     rows = [(q, rank, int(rank == 1 + q % 3), "new" if q % 2 else "old") for q in range(48) for rank in (1, 2)]
     log = pl.DataFrame(rows, schema=["query", "rank", "label", "arm"], orient="row")
     page = log.irm(arm="arm").report(format="md", baseline="old")
+    assert page.startswith("# 24 and 24 searches of new and old\n")
     folded = page.partition("## More queries")[2].partition("\n## ")[0]
     assert "16 searches of new have success 1.000, and none is listed." in folded
     assert "16 searches without a click are not listed." in folded

@@ -332,7 +332,7 @@ def test_findings_say_what_they_count() -> None:
     assert {"3 systems", "8 queries"} <= {*counts}
     assert not [one for one in counts if re.fullmatch(r"[\d,]+", one)]
     wrong = pl.DataFrame({"label": [1, 0, 0], "predicted": [0, 0, 0], "m": list("aab")})
-    for roles, said in (({}, "the whole frame"), ({"system": "m"}, "1 value of m"), ({"by": "m"}, "1 segment (m)")):
+    for roles, said in (({}, "the whole frame"), ({"system": "m"}, "1 value of m"), ({"by": "m"}, "1 segment of m")):
         assert f"| {said} |" in wrong.irm(**roles).report(metrics="precision", format="md", ci=None)
 
 
@@ -361,6 +361,8 @@ def test_what_cannot_be_computed_is_named_with_the_reason() -> None:
     assert absent["section"] == "comparison"
     assert "name the document they are about with doc=" in absent["reason"]
     assert "## Not in this report" in cases.irm(system="m").report(format="md")
+    (said,) = cases.irm(system="m").summary(baseline="a").filter(place=5)["sentence"]
+    assert said.startswith("Nothing is compared with a: the query is missing")
 
 
 @pytest.mark.slow
@@ -504,6 +506,24 @@ def test_of_many_systems_the_best_the_baseline_and_the_next_best_are_shown() -> 
     queries = {one["system"] for one in data(irm, metrics=["rr"], baseline="s200", ci=None)["queries"]}
     assert queries == {"s200", "s240"}
     assert "Queries of 2 of 250 systems, the best by rr and the baseline among them" in text
+
+
+@pytest.mark.slow
+def test_little_is_open() -> None:
+    """Before a reader unfolds anything there are at most three tables, two pictures, and 400 words beside tables."""
+    models = made_classes().drop("w", "day").with_row_index("doc")
+    models = pl.concat([models.with_columns(m=pl.lit("new")), models.with_columns(m=pl.lit("old"), predicted="label")])
+    score = pl.col("doc") % pl.when(m="new").then(7).otherwise(6) / 7
+    scored = models.select("m", "doc", pl.col("label") == "a", score=score)
+    irms = [one.irm(system="m", doc="doc") for one in (models, scored)] + [searched(by="segment")]
+    for irm in irms:
+        text, seen = irm.report(), ""
+        while text != seen:
+            text, seen = re.sub(r"<details(?:(?!<details).)*?</details>", "", text, flags=re.S), text
+        assert text.count("<table") <= 3
+        assert text.count("<figure") == 2
+        words = Page(re.sub(r"<table.*?</table>", "", text, flags=re.S)).texts
+        assert 100 < len(" ".join(words).split()) <= 400
 
 
 @pytest.mark.slow

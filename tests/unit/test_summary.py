@@ -308,7 +308,7 @@ def test_scores_are_off_in_a_segment_and_of_a_system_that_are_named() -> None:
     assert (row["n_units"], row["baseline_n_units"]) == (1, 2)
     both = pl.concat([frame, frame.with_columns(region=pl.lit("south"))])
     (row,) = said(both.with_columns(label=0).irm(by="region"), about="calibration")
-    assert " scores are off, as in all 2 others: " in row["sentence"]
+    assert " scores are off, as in both others: " in row["sentence"]
     models = {"good": pl.lit(0.685), "bad": pl.lit(0.3)}
     frames = [frame.with_columns(score=score, model=pl.lit(name)) for name, score in models.items()]
     irm = (

@@ -170,7 +170,7 @@ def cells_in_words(columns: Columns) -> dict[str, str]:
 
     Without ``system`` and ``by`` there is one cell, and no word for it.
     """
-    of = {"system": f"values of {columns.system}", "by": f"segments ({', '.join(columns.by)})"}
+    of = {"system": f"values of {columns.system}", "by": f"segments of {', '.join(columns.by)}"}
     named = [of[role] for role in of if getattr(columns, role)]
     return {"cells": " in ".join(named), "classes": " in ".join(["classes", *named])}
 
