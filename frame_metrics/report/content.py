@@ -104,7 +104,7 @@ class Compared:
     all_pairs: pl.DataFrame | None = None  # of systems with values of different queries, beside a named baseline
     leaderboard: pl.DataFrame | None = None  # of three systems or more, by the first metric, where no baseline is named
     in_segments: pl.DataFrame | None = None  # differences by the first metric, with a named baseline
-    in_classes: pl.DataFrame | None = None  # differences of the recall of each class from one baseline
+    in_classes: pl.DataFrame | None = None  # differences of each class from one baseline, by the same metric or recall
     by_query: pl.DataFrame | None = None  # differences of each query, by the first metric
     metric: str | None = None  # the first metric by which systems are compared; None: the first of all
     adjusted: str | None = None  # the covariate, or the strata, by which means of arms are adjusted

@@ -28,7 +28,6 @@ from frame_metrics.report.words import (
 from frame_metrics.verbs.compare.margins import loss_left, unknown_why
 
 Own = TypeVar("Own", bound="OfPair")
-TOO = "lower too", "higher too"  # the words for other segments that surely differ
 
 
 @declared()
@@ -134,7 +133,7 @@ class Difference(OfPair):
     split_p_value: float | None = None  # the p-value of the split of units between arms; None where no shares are known
     p_floor: float | None = None  # the least p-value that so few units can have, if it is not below 0.05
     few_units_text: str | None = None  # words for these units
-    are_periods: bool = False  # whether both are periods, which do not win
+    has_winner: bool = True  # False for periods, and for classes by another metric than the one that was asked for
     can_turn: bool | None = None  # whether judgments of unjudged results could put the other system ahead, if known
 
     @property
@@ -188,7 +187,7 @@ class Difference(OfPair):
     def _significant(self) -> str:
         """The sentence of a significant difference."""
         (name, base), gap, other = self._names, self.gap, self.baseline_value
-        sign = 0 if self.are_periods else sign_of(self.metric) * gap
+        sign = sign_of(self.metric) * gap if self.has_winner else 0
         verb = "beats" if sign > 0 else "loses to" if sign < 0 else "is above" if gap > 0 else "is below"
         by = f"; {gap / abs(other):+.0%}".replace("%", " %") if other else ""
         where = f"For {self.segment_in_words}, " if self.segment_in_words else ""
@@ -312,16 +311,30 @@ def surely(pairs: Sequence[Difference], lower: str, higher: str, sign: int = 1) 
 
     Parameters
     ----------
-    lower, higher : the words for both sides, as "lower too".
+    lower, higher : the words for both sides, as "surely worse than old".
     sign : -1 if a difference above 0 is on the lower side, as where that is the worse one.
     """
     sure = sorted((one for one in pairs if one.is_significant), key=lambda one: -abs(one.gap))
     sides = {word: [one for one in sure if way * one.gap > 0] for word, way in ((lower, -sign), (higher, sign))}
-    words = [f"surely {word}: {first_of([one.name_and_size for one in some])}" for word, some in sides.items() if some]
+    words = [f"{word}: {first_of([one.name_and_size for one in some])}" for word, some in sides.items() if some]
     return capital("; ".join(words))
 
 
-def the_greatest(sure: Sequence[Difference]) -> Difference:
-    """Return the greatest of significant differences of segments or classes, which says of the others that they are."""
-    most, *others = sorted(sure, key=lambda one: -abs(one.gap))
-    return replace(most, more=surely(others, *TOO))
+def the_greatest(sure: Sequence[Difference], pair: Difference | None) -> Difference:
+    """Return the greatest of significant differences of segments or classes, which says of the others that they are.
+
+    Those in the direction of the pair over all come first, if that differs significantly.
+    """
+    way = _improvement(pair) if pair is not None and pair.is_significant else 0.0
+    most, *others = sorted(sure, key=lambda one: (_improvement(one) * way < 0, -abs(one.gap)))
+    return replace(most, more=surely_too(others, most.gap))
+
+
+def _improvement(one: Difference) -> float:
+    return (sign_of(one.metric) or 1) * one.gap
+
+
+def surely_too(others: Sequence[Difference], gap: float) -> str:
+    """Return words for the other segments or classes that surely differ, those in the direction of ``gap`` first."""
+    same, opposite = ("higher", "lower") if gap > 0 else ("lower", "higher")
+    return surely(others, f"surely {same} too", f"on the other hand surely {opposite}", -1 if gap > 0 else 1)

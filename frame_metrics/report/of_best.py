@@ -133,7 +133,7 @@ def with_next_best(pairs: Sequence[Difference], winner: Sequence[Difference]) ->
     if not pairs or not winner:
         return [*pairs]
     (first, *others), two = pairs, winner[0]
-    if first.system != two.system or two.p_floor or first.are_periods or not first.is_significant:
+    if first.system != two.system or two.p_floor or not first.has_winner or not first.is_significant:
         return [*pairs]
     far = " so far" if first.can_turn else ""
     best, next_best = name_of(two.system), f"the next best{far}, {name_of(two.baseline)}"

@@ -7,18 +7,20 @@ from dataclasses import replace
 from typing import Any
 
 from frame_metrics.backends.tables import Cell, Table
+from frame_metrics.inputs import FullConfusion, FullScores
 from frame_metrics.measuring.baseline import is_frame
+from frame_metrics.measuring.rows import average_of
 from frame_metrics.report.calls import Calls
-from frame_metrics.report.cells import ALPHA, corrections, number_text, plain_text, table_of
+from frame_metrics.report.cells import ALPHA, corrections, number_text, plain_text, sign_of, table_of
 from frame_metrics.report.content import Content
 from frame_metrics.report.difference_sentences import Difference, the_greatest
 from frame_metrics.report.result_tables import CALLED, LONGEST_CELL, ci_level, difference_interval
 from frame_metrics.report.sentence_writer import SentenceWriter
 from frame_metrics.report.sentences import WHERE, Sentence
 from frame_metrics.report.short_names import LONGEST
-from frame_metrics.report.words import LONGEST_NAME
+from frame_metrics.report.words import LONGEST_NAME, capital
 
-OF_CLASS = "recall"  # what is compared in each class: the share of its rows that are found
+OF_CLASS = "recall"  # compared in each class, where the metric that was asked for has no value of a class
 MIN_CLASSES = 3  # of two one is relevant, and metrics are its own
 CLASSES = 50  # the most classes that are told apart in a table, as in a confusion matrix
 MOST_COMPARED = 200  # the most classes of which a sentence names the one that changed
@@ -26,7 +28,10 @@ ROWS = {"support": "rows", "baseline_support": "rows of the baseline"}  # of the
 
 
 def with_classes_compared(content: Content, work: Calls, compare_options: Mapping[str, Any]) -> Content:
-    """Add the recall of each class against a baseline; where none is named, the best against the next best."""
+    """Add the differences of each class from a baseline; where none is named, of the best from the next best.
+
+    They are those of the first metric that is compared if it is an average over classes, else of the recall.
+    """
     unnamed = is_frame(compare_options["baseline"]) or content.compared.differences is None
     if unnamed or content.query or work.columns.predicted is None or content.system is None:
         return content
@@ -39,18 +44,22 @@ def with_classes_compared(content: Content, work: Calls, compare_options: Mappin
     options |= {"ci": compare_options["ci"], "per_class": True}
     irm = work.all_segments(content)
     verb, calls = irm.ab_test if content.arms else irm.compare, work.without_notes(irm)
-    found = calls.tried("classes", lambda: verb(OF_CLASS, **options))
+    name, metric = next(one for one in content.asked if one[0] == content.first_compared)
+    is_average = metric.input in (FullConfusion, FullScores) and average_of(metric, None, binary=False) == "macro"
+    asked = work.metrics_to_pass(name) if is_average else [OF_CLASS]
+    found = calls.tried("classes", lambda: verb(*asked, **options))
     if found is not None and not content.has_baseline:
         found = found.filter([one == best[0] for one in found[content.system]])
     return replace(content, compared=replace(content.compared, in_classes=found))
 
 
 def table_of_classes(content: Content) -> Table | None:
-    """Return the table of the recall of each class, what was lost first; None where classes are not compared."""
+    """Return the table of the differences of each class, what was lost first; None where classes are not compared."""
     frame = content.compared.in_classes
     if frame is None or content.system is None or not 0 < frame["class"].n_unique() <= CLASSES:
         return None
-    frame = frame.sort("difference", nulls_last=True, maintain_order=True)
+    metric = frame["metric"][0]
+    frame = frame.sort("difference", descending=sign_of(metric) < 0, nulls_last=True, maintain_order=True)
     one = frame[content.system].n_unique() == 1
     sides = [plain_text(frame[name][0], LONGEST_CELL) for name in (content.system, "baseline")]
     rows = {name: called for name, called in ROWS.items() if name in frame.columns}
@@ -60,7 +69,7 @@ def table_of_classes(content: Content) -> Table | None:
         called |= {name: f"rows in {side}" for name, side in zip(rows, sides, strict=True)}
     called |= {} if corrections(frame) else {"p_adjusted": "p"}
     against = f"{sides[0]} against {sides[1]}" if one else f"each {plain_text(content.system)} against {sides[1]}"
-    caption = f"{OF_CLASS.capitalize()} of each class: {against}"
+    caption = f"{capital(metric)} of each class: {against}"
     made = table_of(frame, caption=caption, only=only, alpha=ALPHA, longest=LONGEST_CELL, called=called)
     at = only.index("difference")
     cells = [
@@ -81,20 +90,27 @@ class ClassSentences(SentenceWriter):
     """Sentences about classes."""
 
     def all(self, pairs: Sequence[Difference]) -> Iterator[Difference]:
-        """Yield the class whose recall differs most between the first pair, of those with a significant difference."""
+        """Yield the class that differs most between the first pair, of those with a significant difference."""
         frame = self.content.compared.in_classes
         rows = [] if frame is None else frame.to_dicts()
         each = [self._of_row(Difference, row, **self._about(row)) for row in rows]
         of_pair = [(pair.system, pair.baseline) for pair in pairs[:1]]
         sure = [one for one in each if (one.system, one.baseline) in of_pair and one.is_significant]
         if sure:
-            yield the_greatest(sure)
+            yield the_greatest(sure, pairs[0])
 
     def _about(self, row: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the figures of a class; its rows are what recall is a share of."""
-        name = plain_text(row["class"], LONGEST_NAME)
-        n = {"n": row["support"], "baseline_n": row.get("baseline_support"), "n_units": None, "baseline_n_units": None}
-        return {"metric": OF_CLASS, "segment": f"class = {name}", "segment_in_words": f"{name} (class)", **n}
+        """Return the figures of a class; its rows are what recall is a share of.
+
+        No side is called the better one by another metric than the one that was asked for: who says a class far too
+        often has its recall.
+        """
+        name, metric = plain_text(row["class"], LONGEST_NAME), row["metric"]
+        about = {"metric": metric, "segment": f"class = {name}", "segment_in_words": f"{name} (class)"}
+        about |= {"has_winner": metric == self.content.first_compared and not self._are_periods}
+        about |= {"n_units": None, "baseline_n_units": None}
+        of_class = {"n": row["support"], "baseline_n": row.get("baseline_support")}
+        return about | of_class if metric == OF_CLASS else about
 
 
 def with_class(of_segments: Sequence[Sentence], of_classes: Sequence[Difference]) -> list[Sentence]:
@@ -105,6 +121,6 @@ def with_class(of_segments: Sequence[Sentence], of_classes: Sequence[Difference]
     one, named = of_classes[0], of_segments[at]
     side = "lower" if one.gap < 0 else "higher"
     by = f"by {number_text(abs(one.gap))}"
-    said = f"Of the classes, {OF_CLASS} of {one.segment_in_words.removesuffix(' (class)')} is surely {side}, {by}"
+    said = f"Of the classes, {one.metric} of {one.segment_in_words.removesuffix(' (class)')} is surely {side}, {by}"
     more = ". ".join(filter(None, [named.more, said]))
     return [*of_segments[:at], replace(named, more=more), *of_segments[at + 1 :]]

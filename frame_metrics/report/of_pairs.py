@@ -77,6 +77,6 @@ def _also(pairs: Sequence[Difference]) -> str:
     """Return words for those that surely differ from a baseline, the worse or lower ones first; "" for none."""
     if not pairs:
         return ""
-    base, win = name_of(pairs[0].baseline), not pairs[0].are_periods  # periods do not win
+    base, win = name_of(pairs[0].baseline), pairs[0].has_winner
     lower, higher = ("worse than", "better than") if win else ("below", "above")
-    return surely(pairs, f"{lower} {base}", f"{higher} {base}", sign_of(pairs[0].metric) if win else 1)
+    return surely(pairs, f"surely {lower} {base}", f"surely {higher} {base}", sign_of(pairs[0].metric) if win else 1)

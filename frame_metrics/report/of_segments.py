@@ -11,7 +11,7 @@ from frame_metrics.measuring.baseline import is_frame
 from frame_metrics.measuring.courses import over_other_classes
 from frame_metrics.measuring.same_classes import ACCURACY, BRIER
 from frame_metrics.report.cells import ALPHA, plain_text, sign_of
-from frame_metrics.report.difference_sentences import TOO, Difference, surely, the_greatest
+from frame_metrics.report.difference_sentences import Difference, surely_too, the_greatest
 from frame_metrics.report.of_periods import PeriodSentences, are_times
 from frame_metrics.report.of_strata import in_segments
 from frame_metrics.report.sentence_writer import SentenceWriter
@@ -168,7 +168,7 @@ class SegmentSentences(SentenceWriter):
         of_pair = self._of_pair(pairs)
         significant = [one for one in of_pair if one.is_significant]
         if significant:
-            yield the_greatest(significant)
+            yield the_greatest(significant, pairs[0])
         elif of_pair:
             nothing.append("a segment that changed")
 
@@ -226,8 +226,10 @@ class SegmentSentences(SentenceWriter):
             return
         nothing += not_found
         for one in found:
-            others = [other for other in sure if isinstance(one, OutstandingSegment) and other.segment != one.segment]
-            yield replace(one, more=surely(others, *TOO))
+            if isinstance(one, OutstandingSegment):
+                others = [other for other in sure if other.segment != one.segment]
+                one = replace(one, more=surely_too(others, one.difference))
+            yield one
 
     def _of_queries(self, pair: Difference | None, nothing: list[str]) -> Iterator[Sentence]:
         """Yield the segment whose mean is farthest from that of all other queries, if its p-value is below .05.

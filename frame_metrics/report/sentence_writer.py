@@ -127,7 +127,7 @@ class SentenceWriter:
         at = self.content.decisions.threshold if metric.input is FullConfusion else None
         known |= {"threshold": at, "adjusted": self.content.compared.adjusted, "level": self.compare_options.get("ci")}
         known |= {"n_tests": row.get("n_tests"), "clusters": units_in_words(self.work.columns.cluster)}
-        known |= {"are_periods": self._are_periods}
+        known |= {"has_winner": not self._are_periods}
         sides = [(known | more)[side] for side in ("system", "baseline") if side in known or side in more]
         known["share_rows"] = tuple(self._share_rows(name, row, side) for side in sides)
         own = {field.name: known[field.name] for field in fields(kind) if field.name in known}

@@ -93,8 +93,8 @@ def test_all_segments_that_surely_changed_are_named() -> None:
     irm = IRM(pl.DataFrame(rows), query="query", value="rr", by=["country", "device"], arm="period")
     (said,) = (one for one in irm.summary()["sentence"] if one.startswith("For D (country) and tablet (device), "))
     assert re.search(
-        r"Surely lower too: A \(country\) and tablet \(device\) by 0\.1[45]\d; surely higher too: S \(country\) and "
-        r"tablet \(device\) by 0\.1[123]\d\.$",
+        r"Surely lower too: A \(country\) and tablet \(device\) by 0\.1[45]\d; on the other hand surely higher: S "
+        r"\(country\) and tablet \(device\) by 0\.1[123]\d\.$",
         said,
     )
 

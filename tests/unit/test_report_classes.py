@@ -54,6 +54,37 @@ def test_the_sentence_and_the_table_of_classes_have_the_same_numbers() -> None:
     assert "<summary>Metrics of each class" not in alone
 
 
+@pytest.mark.parametrize("roles", [{"system": "model", "doc": "doc"}, {"arm": "model", "doc": None}])
+@pytest.mark.parametrize(
+    ("metric", "of_other", "then"),
+    [
+        ("precision", "loses to v1: precision 0.429 against 1.000", "On the other hand surely higher: bug"),
+        ("f1", "loses to v1: f1 0.600 against 0.800", "Surely lower too: billing"),
+        ("fnr", "beats v1: fnr 0.000 against 0.333", "On the other hand surely higher: bug"),
+        ("balanced_accuracy", "is above v1: recall 1.000 against 0.667", "On the other hand surely lower: bug"),
+        ("accuracy", "", "Surely lower too: billing (class) by 0.104; on the other hand surely higher: other"),
+    ],
+)
+def test_classes_are_compared_by_what_was_asked_for(
+    roles: dict[str, Any], metric: str, of_other: str, then: str
+) -> None:
+    """Else by recall, where none wins: v2 says "other" far too often. First comes what went the way of the whole."""
+    at = np.arange(1200)
+    label = np.array([*["bug"] * 3, *["billing"] * 4, "bug", "other", "bug"])[at % 10]
+    said = {"v1": np.where((label == "other") & (at % 3 == 0) | (label == "billing") & (at % 40 == 3), "bug", label)}
+    said["v2"] = np.where((label == "other") | (at % 6 == 0), "other", label)
+    some = [pl.DataFrame({"doc": at, "label": label, "predicted": said[one], "model": one}) for one in said]
+    irm = pl.concat(some).irm(**roles)
+    (told,) = (one for one in irm.summary(metric, baseline="v1")["sentence"] if "(class), v2" in one)
+    begin = f"For other (class), v2 {of_other}" if of_other else "For bug (class), v2 is below v1: recall 0.867 against"
+    assert told.startswith(begin)
+    assert f". {then} " in told
+    name = metric.capitalize() if f" {metric} " in told else "Recall"
+    lines = rows_of_table(irm.report(format="md", metrics=[metric], baseline="v1"), f"{name} of each class: v2")
+    lost = {"precision": "other", "f1": "other"}.get(metric, "bug")
+    assert [line.split(" | ")[0] for line in lines[2::2]] == [f"| {lost}", f"| {'bug' if lost == 'other' else 'other'}"]
+
+
 def test_arms_have_rows_of_a_class_on_both_sides() -> None:
     """Where one has none, the table says it in the place of a difference."""
     frame = decided().filter((pl.col("label") != "legal") | (pl.col("model") == "old"))

@@ -14,7 +14,7 @@ import pytest
 import frame_metrics
 from frame_metrics import IRM
 from frame_metrics.report.data_sentences import UnjudgedResults
-from frame_metrics.report.difference_sentences import TOO, Difference, surely
+from frame_metrics.report.difference_sentences import Difference, surely, surely_too
 from frame_metrics.report.of_best import with_next_best
 from frame_metrics.report.sentences import PLAIN
 from frame_metrics.report.words import no_more
@@ -378,11 +378,12 @@ def test_of_others_that_surely_differ_the_larger_come_first() -> None:
         Difference(metric="rr", unit="rows", system=one, difference=by, p_adjusted=0.01) for one, by in gaps.items()
     ]
     others = [*pairs, replace(pairs[0], system="f", difference=0.9, p_adjusted=0.2)]
-    assert surely(others, *TOO) == (
-        "Surely lower too: b by 0.300, d by 0.200, e by 0.150 and 1 more; surely higher too: c by 0.200"
-    )
-    assert surely(others[:1], "worse than z", "better than z", -1) == "Surely better than z: a by 0.100"
-    assert surely(others[-1:], *TOO) == ""
+    lower = "urely lower{}: b by 0.300, d by 0.200, e by 0.150 and 1 more"
+    assert surely_too(others, -0.1) == f"S{lower.format(' too')}; on the other hand surely higher: c by 0.200"
+    assert surely_too(others, 0.1) == f"Surely higher too: c by 0.200; on the other hand s{lower.format('')}"
+    assert surely_too(others[:1], 0.1) == "On the other hand surely lower: a by 0.100"
+    assert surely(others[:1], "surely worse than z", "surely better than z", -1) == "Surely better than z: a by 0.100"
+    assert surely_too(others[-1:], 0.1) == ""
 
 
 @pytest.mark.parametrize(

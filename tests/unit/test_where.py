@@ -28,7 +28,7 @@ def test_a_segment_that_got_worse_is_not_hidden_by_one_that_got_better() -> None
     told = sentences(frame.irm(query="query", system="run", value="value", by="part"), baseline="old")
     assert "new and old cannot be told apart" in told
     assert "up (part) is unusually high for new" in told
-    assert "Surely lower too: down (part) by 0.280." in told
+    assert "On the other hand surely lower: down (part) by 0.280." in told
 
 
 def decided(rng: np.random.Generator, lost: float) -> pl.DataFrame:
@@ -48,7 +48,7 @@ def test_the_class_that_was_lost_is_named(roles: dict[str, Any]) -> None:
     frame = decided(np.random.default_rng(2), 0.5)
     lost = frame.filter(run="new", label="c").select((pl.col("predicted") == "c").mean()).item()
     told = sentences(frame.irm(**roles), "accuracy", baseline="old")
-    assert f"For c (class), new loses to old: recall {lost:.3f} against " in told
+    assert f"For c (class), new is below old: recall {lost:.3f} against " in told
     assert "corrected for 3 comparisons" in told
     assert "(class)" not in sentences(decided(np.random.default_rng(2), 0).irm(**roles), "accuracy", baseline="old")
 
