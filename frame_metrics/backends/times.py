@@ -76,6 +76,12 @@ def times_in(values: Iterable[Any], name: str = "") -> list[Time] | None:
     return found
 
 
+def are_times(values: Iterable[Any], name: str) -> bool:
+    """Return True if a column has times of one unit, two or more; nulls are none."""
+    texts = {value_text(value) for value in values if value is not None}
+    return len(texts) > 1 and times_in(texts, name) is not None
+
+
 def times_of(values: Iterable[Any], name: str = "") -> list[float] | None:
     """Return when each of some values is, as numbers in one unit; None if they are no times of one unit.
 

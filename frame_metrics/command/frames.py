@@ -176,7 +176,8 @@ class Frames:
         elif not {"every", "baseline"} & {*self.call.set_options} and self.call.name in OF_PAIRS:
             for one in reading.each(self.call.roles.get("arm")):
                 check_dates_as_arms(log, one, [*options_of(self.call.name)])
-        return in_periods(log, keys, self.call.set_options.get("every"))
+        arms = [*reading.each(self.call.roles.get("arm"))]
+        return in_periods(log, keys, self.call.set_options.get("every"), arms)
 
     @property
     def _judged_documents(self) -> pl.LazyFrame:

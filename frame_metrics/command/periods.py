@@ -65,11 +65,11 @@ def in_two(log: pl.LazyFrame, column: str, since: str) -> pl.LazyFrame:
     days = pl.col(column).cast(pl.String).str.slice(0, len("2026-03-01"))
     before, after = (pl.lit(name) for name in sides_of(since))
     side = pl.when(days < since).then(before).otherwise(after)
-    return log.filter(pl.col(column).is_not_null()).with_columns(side.alias(column))
+    return _dated(log, column, "both periods").with_columns(side.alias(column))
 
 
 def _check_dates(values: pl.LazyFrame, asked: str) -> None:
-    """Raise if a column has other values than dates; say how many of its rows have none."""
+    """Raise if a column has other values than dates."""
     ((column, kind),) = values.collect_schema().items()
     no_date = ~pl.col(column).str.contains(f"^{DATE.pattern}$") if kind == pl.String else pl.lit(not kind.is_temporal())
     known, odd = values.drop_nulls().head(1).collect(), values.filter(no_date).drop_nulls().head(1).collect()
@@ -77,9 +77,15 @@ def _check_dates(values: pl.LazyFrame, asked: str) -> None:
         some = kind == pl.String and not values.filter(~no_date).head(1).collect().is_empty()
         has = f"has other values too, as {quote(odd.item())}" if some else "has none"
         raise ColumnError(f"{asked} needs a column of dates, as 2026-03-01, and {column!r} {has}")
-    n, n_null = values.select(pl.len(), n_null=pl.col(column).null_count()).collect().row(0)
-    if n_null:
-        say(f"{n_null:,} of {n:,} rows have no {column!r}, and are left out of both periods")
+
+
+def _dated(log: pl.LazyFrame, column: str, periods: str) -> pl.LazyFrame:
+    """Return the rows with a date, and say how many have none; ``periods``: words for what these are left out of."""
+    n, n_null = log.select(pl.len(), n_null=pl.col(column).null_count()).collect().row(0)
+    if not n_null:
+        return log
+    say(f"{n_null:,} of {n:,} rows have no {column!r}, and are left out of {periods}")
+    return log.filter(pl.col(column).is_not_null())
 
 
 def check_dates_as_arms(log: pl.LazyFrame, column: str, ways: Sequence[str]) -> None:
@@ -96,10 +102,11 @@ def check_dates_as_arms(log: pl.LazyFrame, column: str, ways: Sequence[str]) -> 
         raise BadValueError(f"{problem}; pass --every 1w{since}").offering(every="1w")
 
 
-def in_periods(log: pl.LazyFrame, columns: Sequence[str], every: str | None) -> pl.LazyFrame:
+def in_periods(log: pl.LazyFrame, columns: Sequence[str], every: str | None, arms: Sequence[str] = ()) -> pl.LazyFrame:
     """Return the log with the first day (or hour) of its period in the place of each date of some columns.
 
-    Columns that hold no dates stay as they are; if none holds any, it is an error.
+    Columns that hold no dates stay as they are; if none holds any, it is an error. Rows without a date are a segment of
+    their own, but no arm: they are left out. ``arms``: the columns of arms among these.
     """
     if every is None:
         return log
@@ -114,6 +121,8 @@ def in_periods(log: pl.LazyFrame, columns: Sequence[str], every: str | None) -> 
         raise ColumnError(f"--every needs a column of dates, as 2026-03-01, and {named}; {way}")
     if every.endswith("h") and (days := [one.name for one in dates if not has_times(one)]):
         raise BadValueError(f"--every {every}: {listed(days)} has no times of the day")
+    for one in dates:
+        log = _dated(log, one.name, "all periods") if one.name in arms else log
     return log.with_columns(_start(one, every) for one in dates)
 
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -35,6 +37,8 @@ from frame_metrics.metrics.metric import Metric
 from frame_metrics.metrics.names import read_text
 from frame_metrics.metrics.saved_names import metric_of
 
+# The column of systems or arms of the report that is made, whose null is called by it, as "no week".
+SIDE: ContextVar[str | None] = ContextVar("SIDE", default=None)
 BETTER = {True: "higher", False: "lower", None: None}  # by a metric's direction
 BEST = "Bold: the best value{}, whether the difference is sure or not."
 SIGNIFICANT = "*"
@@ -121,6 +125,21 @@ def plain_text(value: Any, longest: int | None = None) -> str:
     return printable(" ".join(text.split()))
 
 
+def no_value(column: Any) -> str:
+    """Return the name of a system, an arm or a segment that has no value in its column."""
+    return f"no {plain_text(column)}"
+
+
+@contextmanager
+def naming_nulls(side: str | None) -> Iterator[None]:
+    """Name a system or an arm without a value by their column; ``side``: this column, None without one."""
+    token = SIDE.set(side)
+    try:
+        yield
+    finally:
+        SIDE.reset(token)
+
+
 def number_text(number: float | None, digits: int = 3) -> str:
     """Return a number as text; a number that differs from 0 only by rounding is 0."""
     if number is None or math.isnan(number):
@@ -162,7 +181,8 @@ def threshold_text(threshold: float, digits: int) -> str:
 def cell_of(column: str, value: Any, digits: int = 3, longest: int | None = None) -> Cell:
     """Return a value of a result's column as a cell."""
     if value is None:
-        return Cell(NOTHING)
+        side = SIDE.get()
+        return Cell(NOTHING if side is None or column not in (side, "baseline") else no_value(side))
     if isinstance(value, bool):
         return Cell("yes" if value else "no")
     if isinstance(value, int):

@@ -83,9 +83,11 @@ def _with_margins_of(compare_options: Mapping[str, Any], names: Sequence[str]) -
 
 def against_the_earlier(content: Content, work: Calls) -> list[Any] | None:
     """Return the earlier of two periods as the baseline that none is named for, as ``change`` takes it; else None."""
-    if content.has_baseline or work.verb != "change" or content.n_systems != PERIODS:
+    if content.has_baseline or work.verb != "change":
         return None
-    names = content.results[str(content.system)].unique(maintain_order=True)
+    names = content.results[str(content.system)].drop_nulls().unique(maintain_order=True)
+    if len(names) != PERIODS:
+        return None
     order = order_of_arms(names)
     known = order.in_time and order.are_periods
     return work.as_baseline(names[order.places[0]]) if known else None

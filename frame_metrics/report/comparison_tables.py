@@ -9,7 +9,6 @@ from typing import Any
 import polars as pl
 
 from frame_metrics.backends.tables import NOTHING, Cell, Table
-from frame_metrics.measuring.baseline import THIS
 from frame_metrics.report.blocks import Block, Fold, Group
 from frame_metrics.report.cells import ALPHA, cell_of, corrections, number_text, plain_text, sign_of, table_of
 from frame_metrics.report.chosen_rows import foremost
@@ -25,7 +24,7 @@ from frame_metrics.report.result_tables import (
     left_out_note,
 )
 from frame_metrics.report.short_names import LONGEST
-from frame_metrics.report.words import MACHINE
+from frame_metrics.report.words import MACHINE, side_text
 from frame_metrics.verbs.compare.margins import OF_MARGIN
 
 NOT_FOUND = 10**9  # the first place for relevant documents without a rank, after all others
@@ -163,7 +162,7 @@ def rank_moves(content: Content) -> list[Block]:
         if part.is_empty():
             continue
         pair = (part[content.system][0] if content.system else None), part["baseline"][0]
-        ours, theirs = (THIS.get() if one is None else plain_text(one, LONGEST_CELL) for one in pair)
+        ours, theirs = (side_text(one, LONGEST_CELL) for one in pair)
         caption = f"{content.first}: queries on which {ours} and {theirs} differ most"
         own = {repr(list(row)) for row in part.select(*content.keys_of(part)).iter_rows()}
         duels = [duel for duel in content.queries.duels if (duel[0].system, duel[1].system) == pair]

@@ -22,7 +22,7 @@ from frame_metrics.plan.declared import REPORT
 from frame_metrics.plan.needs import Needs, needs_of
 from frame_metrics.report.basis import basis_of
 from frame_metrics.report.calls import Calls
-from frame_metrics.report.cells import plain_text
+from frame_metrics.report.cells import naming_nulls, plain_text
 from frame_metrics.report.comparing import (
     against_the_best,
     against_the_earlier,
@@ -143,7 +143,8 @@ def _with_comparisons(content: Content, work: Calls, plan: Any, call: Any, optio
     content = with_classes_compared(content, work, options)
     content = replace(with_agreement(content, work, call), share_rows=rows_of_shares(content, work))
     content = replace(content, measured=_measured(content, work))
-    return replace(content, summary=summary_of(content, work, options))
+    with naming_nulls(content.system):
+        return replace(content, summary=summary_of(content, work, options))
 
 
 def _measured(content: Content, work: Calls) -> pl.Series | None:

@@ -12,7 +12,6 @@ import polars as pl
 
 from frame_metrics.backends.display import rounded_down
 from frame_metrics.backends.tables import Cell, Table
-from frame_metrics.measuring.baseline import THIS
 from frame_metrics.measuring.same_classes import is_mean_of_classes
 from frame_metrics.report import folded_sections
 from frame_metrics.report.blocks import Block, Code, Fold, Linked, Picture, Section
@@ -41,7 +40,7 @@ from frame_metrics.report.result_tables import (
 )
 from frame_metrics.report.short_names import in_full_once, short_table
 from frame_metrics.report.units import without_unit
-from frame_metrics.report.words import name_of
+from frame_metrics.report.words import name_of, side_text
 
 SEVERITIES = ("error", "warning", "info", "fact")
 SEVERITY_WORDS = {"info": "note"}  # words for severities
@@ -230,7 +229,7 @@ def _lost(content: Content) -> tuple[Table, list[Fold]]:
     rows = pairs.worst_changes(*sides, MOST_LOSERS)
     keys = content.keys_of(rows)
     only = [*keys, "difference", "value", "baseline_value"]
-    ours, theirs = (THIS.get() if one is None else plain_text(one, LONGEST_CELL) for one in sides)
+    ours, theirs = (side_text(one, LONGEST_CELL) for one in sides)
     caption = f"The {content.unit} that {pairs.lost_most}: {content.first_compared} of {ours} against {theirs}"
     called = {"value": ours, "baseline_value": theirs}
     known = {_key(one.keys, keys): (one, other) for one, other in duels if {one.system, other.system} == {*sides}}

@@ -11,12 +11,11 @@ import polars as pl
 from frame_metrics.measuring.courses import OTHER_CLASSES
 from frame_metrics.measuring.same_classes import is_mean_of_classes
 from frame_metrics.metrics.saved_names import is_known
-from frame_metrics.report.cells import counted, plain_text
-from frame_metrics.report.of_periods import are_times
+from frame_metrics.report.cells import counted, number_text, plain_text
 from frame_metrics.report.sentence_writer import UNJUDGED, SentenceWriter
 from frame_metrics.report.sentences import Plain
 from frame_metrics.report.units import without_unit
-from frame_metrics.report.words import LONGEST_NAME, capital
+from frame_metrics.report.words import LONGEST_NAME, capital, of_system
 from frame_metrics.verbs.audit.gate import NOTHING
 from frame_metrics.verbs.audit.of_systems import SOME_QUERIES
 
@@ -28,6 +27,7 @@ CUT = "searches cut by segments"
 NO_RESULTS = "queries without results"
 RARE = "rare classes among several"  # they hide in averages, and make none wrong
 OF_MEANS_OF_CLASSES = ("classes with few rows",)  # of which only these are wrong
+NULLS = ("nulls among periods", "nulls among arms")
 MISSING = ("rows left out without a label", "many rows without a score", "labels written almost as positive")
 # Why queries seem to have no row: these come before any figure.
 CAUSES = (
@@ -40,7 +40,7 @@ WORSE_THAN_CHANCE = "scores worse than chance in rankings"
 # those of the report, which would have raised it.
 IN_OTHER_SENTENCES = (
     *(UNJUDGED, "unjudged results", LACKING, MISMATCH_CHECK, CUT, WORSE_THAN_CHANCE, *OTHER_CLASSES),
-    *("query found by name", *MISSING, RARE),
+    *("query found by name", *MISSING, *NULLS, RARE),
 )
 OF_RELEVANT = (  # checks of what is relevant, which metrics of gains alone do not read
     *("grades between 0 and 1", "grades that do not reach rel", "no grade below rel"),
@@ -115,9 +115,20 @@ class AuditSentences(SentenceWriter):
             yield self._plain("cut", of, text=f"{of}; each part counts as a search", n=n)
 
     def lacking(self) -> Iterator[Plain]:
-        """Yield how many rows have no label and are left out, and how many have no score."""
-        for row in self.content.audit.filter(pl.col("check").is_in(MISSING)).iter_rows(named=True):
+        """Yield how many rows have no label and are left out, or no score; and how many are in no period or arm."""
+        audit = self.content.audit
+        for row in audit.filter(pl.col("check").is_in(NULLS), severity="warning").iter_rows(named=True):
+            value = self._value_of_null if row["check"] == NULLS[0] else ""
+            yield self._plain("missing", f"{row['message']}{value}", n=row["n"], share=row["share"])
+        for row in audit.filter(pl.col("check").is_in(MISSING)).iter_rows(named=True):
             yield self._plain("missing", row["message"], n=row["n"], share=row["share"])
+
+    @property
+    def _value_of_null(self) -> str:
+        """Words for the value of what has no period; "" with other columns of segments, too."""
+        rows = [row for row in self.segments_of_best if [row[name] for name in self.content.by] == [None]]
+        whose = of_system(self.best)
+        return "".join(f": {self.content.first}{whose} is {number_text(row['value'])} there" for row in rows)
 
     def other_classes(self) -> Iterator[Plain]:
         """Yield which segments lack a class, if a metric of the report is a mean over classes."""
@@ -162,7 +173,7 @@ class AuditSentences(SentenceWriter):
         if not self.content.results["n_undefined"].sum():  # as of precision, which these queries leave at 0
             elsewhere += (NOTHING_RELEVANT,)
         elsewhere += () if is_mean_of_classes(self.content.asked[0][1], binary=False) else OF_MEANS_OF_CLASSES
-        elsewhere += OF_CELLS if any(are_times(self.segments_of_best, name) for name in self.content.by) else ()
+        elsewhere += OF_CELLS if self._times else ()
         for row in self.content.audit.filter(severity=severity).iter_rows(named=True):
             if not row["check"].startswith(elsewhere):
                 yield self._plain("audit", of := _found(row), text=capital(of), n=row["n"], share=row["share"])

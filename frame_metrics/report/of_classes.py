@@ -18,7 +18,7 @@ from frame_metrics.report.result_tables import CALLED, LONGEST_CELL, ci_level, d
 from frame_metrics.report.sentence_writer import SentenceWriter
 from frame_metrics.report.sentences import WHERE, Sentence
 from frame_metrics.report.short_names import LONGEST
-from frame_metrics.report.words import LONGEST_NAME, capital
+from frame_metrics.report.words import LONGEST_NAME, capital, side_text
 
 OF_CLASS = "recall"  # compared in each class, where the metric that was asked for has no value of a class
 MIN_CLASSES = 3  # of two one is relevant, and metrics are its own
@@ -61,7 +61,7 @@ def table_of_classes(content: Content) -> Table | None:
     metric = frame["metric"][0]
     frame = frame.sort("difference", descending=sign_of(metric) < 0, nulls_last=True, maintain_order=True)
     one = frame[content.system].n_unique() == 1
-    sides = [plain_text(frame[name][0], LONGEST_CELL) for name in (content.system, "baseline")]
+    sides = [side_text(frame[name][0], LONGEST_CELL) for name in (content.system, "baseline")]
     rows = {name: called for name, called in ROWS.items() if name in frame.columns}
     only = ["class", *([] if one else [content.system]), "difference", "p_adjusted", "value", "baseline_value", *rows]
     called = CALLED | rows | ({"value": sides[0]} if one else {}) | {"baseline_value": sides[1]}

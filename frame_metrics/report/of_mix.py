@@ -145,5 +145,9 @@ class MixSentences(SentenceWriter):
 
     def _is_later(self, row: Row) -> bool:
         """Return True if the period of a row is known to be later than the baseline."""
-        order = self._sorted_arms
-        return self._order_of_arms.in_time and order.index(self._system(row)) > order.index(row["baseline"])
+        order, sides = self._sorted_arms, (self._system(row), row["baseline"])
+        return (
+            self._order_of_arms.in_time
+            and None not in sides
+            and order.index(self._system(row)) > order.index(row["baseline"])
+        )

@@ -13,7 +13,6 @@ from frame_metrics.errors import FrameMetricsError
 from frame_metrics.metrics.saved_names import metric_of
 from frame_metrics.report.cells import EQUAL, number_text, plain_text, sign_of
 from frame_metrics.report.difference_sentences import Difference
-from frame_metrics.report.of_periods import are_times
 from frame_metrics.report.sentence_writer import SentenceWriter
 from frame_metrics.report.sentences import Plain, Sentence
 from frame_metrics.report.time_sentences import LevelBreak, Outage, TimeChange, TrendOrBreak
@@ -35,6 +34,10 @@ BETWEEN["pandas.DataFrame"] = ".str[:{}].between({!r}, {!r})"
 # The words for false and true, and the name of the column of these.
 NAMED = dict.fromkeys(CODE, ".replace_strict({{False: {}, True: {}}}).alias({})")
 NAMED["pandas.DataFrame"] = ".map({{False: {}, True: {}}}).rename({})"
+# Rows without a time are in no period: they have no name of one, and no row of the result.
+OF_THESE = {"pandas.DataFrame": ".where(df[{}].notna())"}
+WITHOUT_NULLS = dict.fromkeys(CODE, ".drop_nulls({})")
+WITHOUT_NULLS["pandas.DataFrame"] = ".dropna(subset=[{}])"
 MIN_QUERIES_TO_TEST = 6  # the fewest queries whose test can show a difference
 
 
@@ -125,7 +128,7 @@ class NextStepSentences(SentenceWriter):
 
     def _before_and_after(self, found: TimeChange) -> Iterator[Plain]:
         """Yield what to compare after a break, or an outage, and that as code."""
-        time = next(name for name in self.content.by if are_times(self.segments_of_best, name))
+        time = self._times[0]
         by = [name for name in self.content.by if name != time] or self._explaining()
         first, *later = found.when.split(" to ")
         sides = f"the time before {first} with that from then on"
@@ -133,9 +136,11 @@ class NextStepSentences(SentenceWriter):
         whose = f"by {names_in_words(by)}" if by else "by a column that may explain it"
         yield self._plain("next", f"Compare {sides}, {whose}, to see what changed")
         values = pl.Series(time, [row[time] for row in self.segments_of_best], strict=False)
-        texts, kind = [*map(when_text, ordered_distinct(values) or [])], self.content.basis.kind
+        lacks, order = values.null_count() > 0, ordered_distinct(values.drop_nulls()) or []
+        texts, kind = [*map(when_text, order)], self.content.basis.kind
         if texts != sorted(texts) or kind not in CODE:  # as 11.01.2026 and W9, which are in another order as texts
             of = "That is change() with arm= a column that is true then, and false before or at all other times"
+            of += f"; leave out the {self.content.unit} without a {plain_text(time)}" * lacks
             yield self._plain("code", of)
             return
         arm, named = CODE[kind].format(repr(time)), by[0] if len(by) == 1 else by or None
@@ -146,6 +151,7 @@ class NextStepSentences(SentenceWriter):
             arm, names = f"({arm} >= {first!r})", ("before", "after")
         column = new_column_name("period", backend_of(self.work.irm.frame).names())
         arm += NAMED[kind].format(*map(repr, (*names, column)))
+        arm += OF_THESE.get(kind, "").format(repr(time)) * lacks
         arm = f"{OF_FRAME.get(kind, '')}{arm}"
         log, query = "irm", [*self.content.query]
         if self._queries_recur:  # then the queries are those of each time
@@ -154,6 +160,7 @@ class NextStepSentences(SentenceWriter):
             arm += "".join(f", {role}={value!r}" for role, value in own.items())
             named = named if {*by} <= {*self.content.by} else None
         code = f"{log}(arm={arm}, by={named!r}).change({self.content.first!r}, baseline={names[0]!r})"
+        code += WITHOUT_NULLS[kind].format(repr(column)) * lacks
         yield self._plain("code", f"In code: {code}")
 
     def _explaining(self) -> list[str]:

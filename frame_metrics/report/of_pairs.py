@@ -51,10 +51,11 @@ class PairSentences(SentenceWriter):
         baselines = [] if is_frame(self.compare_options["baseline"]) else named
         others = [system for system in self._latest_first() if system not in baselines] or [None]
         sure = [one for one in others if any((p := self._pair(rows, one, base)) and p.is_significant for base in named)]
-        # Without a direction none is the best: all that differ are named.
+        # Without a direction none is the best: all that differ are named. What is in no period is none of them.
         has_direction = bool(sign_of(self.content.first_compared))
-        some = others[:1] if has_direction or not sure else sure[:MOST_SYSTEMS]
-        some = [others[0], *sure][:MOST_SYSTEMS] if self._are_periods and others[0] not in some else some
+        told = [one for one in sure if one is not None] if self._are_periods else sure
+        some = others[:1] if has_direction or not told else told[:MOST_SYSTEMS]
+        some = [others[0], *told][:MOST_SYSTEMS] if self._are_periods and others[0] not in some else some
         for one in some:
             for base in named:
                 if pair := self._pair(rows, one, base):
@@ -62,10 +63,11 @@ class PairSentences(SentenceWriter):
                     yield replace(pair, more=_also([*filter(None, left)])) if has_direction else pair
 
     def _latest_first(self) -> list[Any]:
-        """Return the systems, the best first; or the periods, the latest first."""
+        """Return the systems, the best first; or the periods, the latest first, and what is in none last."""
         if not self._are_periods:
             return [*self.content.places]
-        return self._sorted_arms[::-1]
+        arms = self._sorted_arms[::-1]
+        return [*arms[1:], None] if arms[0] is None else arms
 
     def _pair(self, rows: Sequence[Difference], system: Any, other: Any) -> Difference | None:
         """Return the first row about a system and another one that makes a sentence; None if there is none."""

@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from frame_metrics.backends.display import value_text
 from frame_metrics.backends.time_texts import Time
 from frame_metrics.backends.times import times_in
 from frame_metrics.report.cells import ALPHA, number_text, plain_text
@@ -38,12 +37,6 @@ DAY = dict.fromkeys(
 DAY["pandas.DataFrame"] = ("lambda df: df[{}].dt.floor('D')", "lambda df: df[{}].str[:10]")
 MANY = 26  # periods, from which on an outage of a few is usually told from chance
 MOST_NAMED = 3  # the most systems that are named as having the same change
-
-
-def are_times(rows: Sequence[Mapping[str, Any]], name: str) -> bool:
-    """Return True if a column of segments has times of one unit, two or more."""
-    values = {*(value_text(row[name]) for row in rows if row[name] is not None)}
-    return len(values) > 1 and times_in(values, name) is not None
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from frame_metrics.measuring.courses import over_other_classes
 from frame_metrics.measuring.same_classes import ACCURACY, BRIER
 from frame_metrics.report.cells import ALPHA, plain_text, sign_of
 from frame_metrics.report.difference_sentences import Difference, surely_too, the_greatest
-from frame_metrics.report.of_periods import PeriodSentences, are_times
+from frame_metrics.report.of_periods import PeriodSentences
 from frame_metrics.report.of_strata import in_segments
 from frame_metrics.report.sentence_writer import SentenceWriter
 from frame_metrics.report.sentences import Plain, Sentence
@@ -136,11 +136,6 @@ class SegmentSentences(SentenceWriter):
         if len(self._times) != 1 or others or content.asked[0][1].summed:
             return None
         return PeriodSentences(content, self.work, self.compare_options, self._times[0])
-
-    @cached_property
-    def _times(self) -> list[str]:
-        """The columns of segments that are times."""
-        return [name for name in self.content.by if are_times(self.segments_of_best, name)]
 
     def _segment_like_others(self, pairs: Sequence[Difference], nothing: list[str]) -> Iterator[Sentence]:
         """Yield the segment that is farthest from the rest, or that changed most, if that is no chance."""

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import polars as pl
 
-from frame_metrics.backends.times import ArmOrder, order_of_arms
+from frame_metrics.backends.times import ArmOrder, are_times, order_of_arms
 from frame_metrics.inputs import FullConfusion
 from frame_metrics.metrics.metric import Metric
-from frame_metrics.report.cells import counted, plain_text
+from frame_metrics.report.cells import counted, no_value, plain_text
 from frame_metrics.report.difference_sentences import Difference
 from frame_metrics.report.floors import Floors
 from frame_metrics.report.rows_of_shares import key_of
@@ -59,6 +59,12 @@ class SentenceWriter:
         every = [] if frame is None else self.content.of_first(frame).to_dicts()
         return [row for row in every if self._system(row) == self.best]
 
+    @cached_property
+    def _times(self) -> list[str]:
+        """The columns of segments that are times."""
+        rows = self.segments_of_best
+        return [name for name in self.content.by if are_times((row[name] for row in rows), name)]
+
     def _system(self, row: Mapping[str, Any]) -> Any:
         return row.get(self.content.system) if self.content.system else None
 
@@ -97,8 +103,9 @@ class SentenceWriter:
 
     def _in_words(self, row: Mapping[str, Any]) -> str:
         """Return the segment of a row as sentences write it, as "phone (device)"; "" without one."""
-        some = [(plain_text(row[name], 60), plain_text(name)) for name in self.content.by if name in row]
-        return names_in_words([f"{value} ({name})" for value, name in some])
+        some = [(row[name], name) for name in self.content.by if name in row]
+        words = [f"{plain_text(value, 60)} ({plain_text(name)})" for value, name in some if value is not None]
+        return names_in_words([*words, *(no_value(name) for value, name in some if value is None)])
 
     @property
     def _fill(self) -> float | None:

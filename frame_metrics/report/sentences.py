@@ -8,6 +8,8 @@ from typing import Any, NamedTuple, TypeVar, dataclass_transform
 
 import polars as pl
 
+from frame_metrics.report.cells import SIDE, no_value
+
 # Places of the first block: what may make the answer wrong, the answer, since when, where, and what to do next.
 DOUBT, ANSWER, WHEN, WHERE, NEXT = 1, 2, 3, 4, 5
 # The columns of a summary that hold figures, and their types; "system" and "baseline" have those of the frame.
@@ -104,7 +106,8 @@ class Sentence:
         """The words with what stands before and behind them; "" if there are none."""
         text = self.words()
         text = f"For {self.within}, {text[0].lower()}{text[1:]}" if text and self.within else text
-        text = f"T{text[1:]}" if text.startswith("this frame ") else text
+        unnamed = ["this frame ", *([] if (side := SIDE.get()) is None else [f"{no_value(side)} "])]
+        text = f"{text[0].upper()}{text[1:]}" if text.startswith((*unnamed,)) else text
         if text and self.provided:
             text = f"{self.provided}, {f'f{text[1:]}' if text.startswith('For ') else text}"
         return f"{text} {self.more}." if text and self.more else text

@@ -19,8 +19,9 @@ def with_units(audit: pl.DataFrame, columns: Columns) -> pl.DataFrame:
     ----------
     columns : the columns of the audited frame.
     """
-    word = units_in_words(columns.cluster)[1] if columns.cluster else "queries" if columns.query else "rows"
-    words = {**cells_in_words(columns), "word": word}
+    unit = "queries" if columns.query else "rows"
+    word = units_in_words(columns.cluster)[1] if columns.cluster else unit
+    words = {**cells_in_words(columns), "units": unit, "word": word}
     units = [
         # Bad values have no check, but a name as "scores that are NaN".
         UNIT_OF_CHECK[name].format(**words) if name in UNIT_OF_CHECK else name.partition(" that ")[0]

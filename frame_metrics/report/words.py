@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from frame_metrics.backends.display import WRITTEN, rounded_down
 from frame_metrics.measuring.baseline import THIS
 from frame_metrics.metrics.parameters import is_number
-from frame_metrics.report.cells import ALPHA, EQUAL, number_text, p_text, plain_text
+from frame_metrics.report.cells import ALPHA, EQUAL, SIDE, no_value, number_text, p_text, plain_text
 
 if TYPE_CHECKING:
     from frame_metrics.metrics.metric import Metric
@@ -28,10 +28,18 @@ UNIT_WORDS = {
 
 def name_of(system: Any) -> str:
     """Return the name of a system; before a name that looks like a number stands the word "system"."""
+    text = side_text(system, LONGEST_NAME)
     if system is None:
-        return THIS.get()
-    text = plain_text(system, LONGEST_NAME)
+        return text
     return f"system {text}" if is_number(system) or text.isdecimal() else text
+
+
+def side_text(system: Any, longest: int) -> str:
+    """Return a system as captions write it: the frame itself beside saved numbers, and a null by its column."""
+    side = SIDE.get()
+    if system is None:
+        return THIS.get() if side is None else no_value(side)
+    return plain_text(system, longest)
 
 
 def when_text(value: Any) -> str:

@@ -35,7 +35,7 @@ from frame_metrics.errors import (
 from frame_metrics.measuring.split import check_split
 from frame_metrics.metrics.names import check_some
 from frame_metrics.report.blocks import Block, Code, Group, Linked, Picture, Section
-from frame_metrics.report.cells import BETTER, library, plain_text
+from frame_metrics.report.cells import BETTER, library, naming_nulls, plain_text
 from frame_metrics.report.chosen_rows import foremost
 from frame_metrics.report.content import Content
 from frame_metrics.report.gathering import gathered
@@ -84,9 +84,10 @@ def report(
 
 def in_form(content: Content, kind: str, jinja: Any = None) -> str:
     """Return a report as "html", "md" or "json"; ``jinja``: Jinja2, for callers that have it already."""
-    if kind == "html":
-        return as_html(content, jinja or library("jinja2"))
-    return as_markdown(content) if kind == "md" else as_json(content)
+    with naming_nulls(content.system):
+        if kind == "html":
+            return as_html(content, jinja or library("jinja2"))
+        return as_markdown(content) if kind == "md" else as_json(content)
 
 
 def _written(name: str, text: str) -> str:

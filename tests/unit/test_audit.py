@@ -336,6 +336,13 @@ def two_days() -> pl.DataFrame:
     return pl.concat([six(CLEAN).with_columns(day=pl.lit("mo")), other])
 
 
+def undated(**roles: Any) -> frame_metrics.IRM[pl.DataFrame]:
+    """Two days of 12 searches each, of which the first of each day has lost it."""
+    day = pl.col("day").replace({"mo": "2026-01-05", "tu": "2026-01-06"})
+    lost = pl.col("query").is_in(["q1 0", "q2 3"])
+    return two_days().with_columns(day=pl.when(~lost).then(day)).irm(**(roles or {"by": "day"}))
+
+
 def asked_again() -> frame_metrics.IRM[pl.DataFrame]:
     return two_days().with_columns(pl.col("query").replace("q2 3 again", "q2 3")).irm(by="day")
 
@@ -420,6 +427,7 @@ FIRED: dict[str, tuple[Any, str, int, float, str]] = {
     "rankings cut at one length": (cut, "info", 3, 3 / 4, "q0"),
     "rankings split over segments": (split, "warning", 1, 1 / 24, "q1 0"),
     "searches cut by segments": (lambda: split("a"), "warning", 1, 1 / 24, "q1 0"),
+    "nulls among periods": (undated, "warning", 2, 2 / 24, ""),
     "queries in several segments": (asked_again, "info", 1, 1 / 23, "q2 3"),
     "grades below 0": (lambda: graded(-1.0), "warning", 1, 1 / 6, "q2"),
     "grades with a fraction": (lambda: graded(1.5), "info", 1, 1 / 6, "q2"),
@@ -501,6 +509,7 @@ WITH_IT = {
         "ranks with gaps",
         "ranks that begin late",
     },
+    "nulls among periods": {"segments of few queries"},
     "searches cut by segments": {"queries in several segments", "ranks with gaps", "ranks that begin late"},
 }
 
@@ -522,6 +531,39 @@ def test_a_check_counts_what_it_finds(check: str) -> None:
     assert set(odd["check"]) - {check} <= WITH_IT.get(check, set())
     if check != "nothing to evaluate":  # which no bound lets pass
         assert make().audit(dict.fromkeys(table["check"], 10**6)).equals(table)
+
+
+@pytest.mark.parametrize(
+    ("roles", "check", "n", "unit"),
+    [
+        ({"by": "day"}, "nulls among periods", 2, "24 queries"),
+        ({"by": ["day", "doc"], "query": None}, "nulls among periods", 6, "72 rows"),
+        ({"arm": "day"}, "nulls among arms", 2, "24 queries"),
+        ({"arm": "day", "query": None}, "nulls among arms", 6, "72 rows"),
+        ({"by": "site"}, None, 0, ""),
+    ],
+)
+def test_what_is_in_no_period_or_arm_is_counted(roles: dict[str, Any], check: str | None, n: int, unit: str) -> None:
+    """A null among other segments says nothing; few nulls are no warning."""
+    frame = undated().frame.with_columns(site=pl.when(pl.col("day") < "2026-01-06").then(pl.lit("a")))
+    for lost in (
+        frame,
+        pl.concat(
+            [
+                frame,
+                *[
+                    frame.drop_nulls("day").with_columns(query=pl.format("{} {}", "query", pl.lit(at)))
+                    for at in range(9)
+                ],
+            ]
+        ),
+    ):
+        audit = lost.irm(**roles).audit().filter(pl.col("check").str.starts_with("nulls"))
+        assert audit["check"].to_list() == [check] * bool(check)
+        if check:
+            assert audit["n"].item() == n
+            assert audit["severity"].item() == ("warning" if lost is frame else "info")
+            assert (f"{n} of {unit} (8.33 %) have no day, " in audit["message"].item()) == (lost is frame)
 
 
 @pytest.mark.parametrize("check", FIRED)

@@ -202,18 +202,22 @@ def test_wrong_days_and_columns_of_periods(capsys: pytest.CaptureFixture[str]) -
 def test_rows_without_a_date_are_in_neither_period(capsys: pytest.CaptureFixture[str]) -> None:
     """They are left out, and said; a text that is no date is an error, as is a column that is not there."""
     log, since = two_weeks([f"2026-03-{1 + n:02}" for n in range(30)]), ("--since", "2026-03-16")
-    write(log, "log.csv")
     asked = ("change", "log.csv", "rr", "--arm", "date")
-    expected = out(capsys, *asked, *since)
-    for name, more in (("log.csv", [None, None]), ("log.parquet", [None])):
+    for name, more, periods, flags in (
+        ("log.csv", [None, None], "both", since),
+        ("log.parquet", [None], "both", since),
+        ("log.parquet", [None], "all", ("--every", "1w")),
+    ):
+        write(log, "log.csv")
+        expected = out(capsys, *asked, *flags)
         rows = [(f"x{n}", 1, 1, "a", day) for n, day in enumerate(more)]
         extra = pl.DataFrame(rows, schema=log.schema, orient="row")
         both = pl.concat([log, extra])
         write(both if name == "log.csv" else both.with_columns(pl.col("date").str.to_date()), name)
-        code, found, said = called(capsys, "change", name, *asked[2:], *since)
+        code, found, said = called(capsys, "change", name, *asked[2:], *flags)
         assert (code, found) == (0, expected)
         assert said == [
-            f"frame-metrics: {len(more)} of {30 + len(more)} rows have no 'date', and are left out of both periods"
+            f"frame-metrics: {len(more)} of {30 + len(more)} rows have no 'date', and are left out of {periods} periods"
         ]
     write(log.with_columns(date=pl.Series([*log["date"][:-1], "unknown"])), "log.csv")
     assert "and 'date' has other values too, as 'unknown'" in error(capsys, *asked, *since)

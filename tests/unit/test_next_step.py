@@ -63,6 +63,54 @@ def test_a_break_leads_to_before_and_after(library: str, by: Any, fall: float) -
 
 @pytest.mark.slow
 @pytest.mark.parametrize("library", ["polars", "pandas"])
+@pytest.mark.parametrize(("until", "names"), [(60, ("before", "after")), (20, ("rest", "outage"))])
+def test_searches_without_a_day_are_in_neither_period(library: str, until: int, names: tuple[str, str]) -> None:
+    """The first sentence has their number and their value, and the code leaves them out in both libraries."""
+    rng, n = np.random.default_rng(0), 60 * 30
+    day, lost = np.arange(n) // 30, rng.random(n) < 0.33
+    value = np.where(lost, 0.0, (rng.random(n) < np.where((day >= 18) & (day < until), 0.3, 0.75)) * 1.0)
+    rows = pl.DataFrame({"query": range(n), "value": value, "lost": lost}).with_columns(
+        day=pl.when(pl.col("lost").not_()).then(pl.Series([date(2026, 9, 1) + timedelta(days=int(at)) for at in day]))
+    )
+    frame = rows.select("query", "value", "day")
+    irm = IRM(frame if library == "polars" else frame.to_pandas(), query="query", value="value", by="day")
+    said = as_polars(irm.summary("value"))
+    first = f"{lost.sum():,} of 1,800 queries (32.2 %) have no day, and are in values over all, but in no period"
+    assert said.filter(place=1)["sentence"].item() == f"{first}: value is 0.000 there."
+    code = said.filter(kind="code")["sentence"].item().rstrip(".").partition("In code: ")[2]
+    (row,) = as_polars(eval(code, {"irm": irm, "pl": pl})).to_dicts()
+    assert (row["baseline"], row["period"]) == names
+    assert row["n"] + row["baseline_n"] == n - lost.sum()
+    there = (day >= 18) & (day < until) & ~lost
+    assert row["n"] == there.sum()
+    assert row["value"] == pytest.approx(value[there].mean())
+    assert row["baseline_value"] == pytest.approx(value[~there & ~lost].mean())
+
+
+@pytest.mark.parametrize("value", ["rr", "latency"])
+def test_an_arm_without_a_name_is_called_by_its_column(value: str) -> None:
+    """It is neither the latest period nor the baseline, and never this frame."""
+    n = 300
+    week = np.resize(["2026-01-12", "2026-01-05", None], n)
+    rows = {"query": range(n), "week": week.tolist(), "device": np.repeat(["a", "b"], n // 2)}
+    amount = np.random.default_rng(0).normal(0.5, 0.1, n) + np.where(week == None, 0.3, 0)  # noqa: E711
+    irm = IRM(pl.DataFrame(rows | {value: amount}), query="query", value=value, arm="week", by="device")
+    said = irm.summary()
+    told = "\n".join(said["sentence"])
+    assert (
+        said.filter(place=1)["sentence"].item().startswith("100 of 300 queries (33.3 %) have no week, and are an arm")
+    )
+    assert said.filter(place=2)["sentence"].item().startswith("2026-01-12 and 2026-01-05 cannot be told apart")
+    assert ("Surely above 2026-01-05: no week by 0.29" in told) == (value == "rr")
+    page = irm.report(format="md")
+    assert "| no week | " in page
+    for text in (told, page):
+        assert "his frame" not in text
+        assert "to no week" not in text
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("library", ["polars", "pandas"])
 @pytest.mark.parametrize("by", ["day", ["day", "device"]])
 def test_a_break_of_terms_that_are_asked_every_day(library: str, by: Any) -> None:
     """The code compares the values of each day, in clusters of terms."""

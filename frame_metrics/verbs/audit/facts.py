@@ -14,6 +14,7 @@ from frame_metrics.stats.intervals import MIN_QUERIES
 from frame_metrics.verbs.audit import of_cuts, of_few, of_logs, of_systems
 from frame_metrics.verbs.audit.checks import TOP_RANKS, About, Counted, Keys, Seen, cells_in_words, check, in_unit
 from frame_metrics.verbs.audit.of_judgments import grades_in_words
+from frame_metrics.verbs.audit.of_nulls import about_nulls
 from frame_metrics.verbs.audit.of_spelling import about_names
 
 ORDER = {
@@ -118,7 +119,8 @@ def about(log: Facts, index: Index, subject: Any, **words: str) -> list[About]:
     """
     keys = Keys(index.columns, len(index.systems), len(index.segments))
     words = _words(log) | words
-    return [About(keys, words), *about_names(index.columns, index.cells.values), About(subject, words)]
+    names = about_names(index.columns, index.cells.values)
+    return [About(keys, words), *names, *about_nulls(index), About(subject, words)]
 
 
 def _words(log: Facts) -> dict[str, Any]:

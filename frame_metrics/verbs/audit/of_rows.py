@@ -37,6 +37,7 @@ from frame_metrics.verbs.audit.checks import (
 )
 from frame_metrics.verbs.audit.of_judgments import Grades, grades_in_words
 from frame_metrics.verbs.audit.of_missing import about_missing
+from frame_metrics.verbs.audit.of_nulls import about_nulls
 from frame_metrics.verbs.audit.of_spelling import about_names, about_positive
 
 MIN_EXPECTED = 5.0  # rows that chance puts in each cell of a 2x2 table, so that the standard error holds
@@ -392,6 +393,7 @@ def about_rows(
     for subject in (Keys(columns, *count), RowLabels(rows[str(columns.label or columns.grade)], times), cases):
         yield About(subject, words)
     yield from about_names(columns, cases.cells.values, None if cases.binary else cases.classes)
+    yield from about_nulls(cases)
     yield from about_missing(rows, columns, conventions, words)
 
 
