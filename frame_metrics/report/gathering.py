@@ -112,7 +112,9 @@ def gathered(
         compared=_adjusted(compare_options),
     )
     content = _with_segments(content)
-    content = content if title else replace(content, title=title_of(content, fill_of(irm, asked[0][1]) is not None))
+    with naming_nulls(content.system):
+        is_filled = fill_of(irm, asked[0][1]) is not None
+        content = content if title else replace(content, title=title_of(content, is_filled))
     shares = {} if split is None else {"split": split}  # which only arms have
     content = _with_comparisons(content, work, plan, call, {**compare_options, **shares, "ci": ci or 0.95})
     if queries is None:
