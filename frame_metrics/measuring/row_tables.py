@@ -143,7 +143,8 @@ def _spread_of(
     mass, right = (np.bincount(true[some], (times * weight)[some], k) for some in (..., true == found))
     there = np.flatnonzero(mass)
     order = there[np.lexsort((np.bincount(found, times * weight, k + 1)[there], right[there], mass[there]))]
-    added_true, added_found = np.tile(order, 2), np.concatenate([order, np.roll(order, -1)])
+    following = np.roll(order, -1) if len(order) > 1 else (order + 1) % k
+    added_true, added_found = np.tile(order, 2), np.concatenate([order, following])
     left = n_of_class / (n_of_class + ADDED)
     added = (mass / (n_of_class + ADDED))[added_true]
     code = np.concatenate([true, added_true]) * (k + 1) + np.concatenate([found, added_found])

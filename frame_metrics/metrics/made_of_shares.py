@@ -6,6 +6,7 @@ from functools import cache
 
 import numpy as np
 
+from frame_metrics.errors import NotComputableError
 from frame_metrics.inputs import Array, Classes, FullConfusion
 from frame_metrics.inputs.records import record
 from frame_metrics.metrics.metric import N_COUNTS, REGISTRY, Metric
@@ -57,7 +58,10 @@ def made_of(metric: Metric, average: str | None, *, binary: bool) -> MadeOf | No
         return None
     for decided in (False, True):
         tables = _tables(2 if binary else N_CLASSES_TRIED, decided=decided)
-        values = _values(form, tables, None if binary else average)
+        try:
+            values = _values(form, tables, None if binary else average)
+        except NotComputableError:  # a measure that refuses rows without a decision
+            continue
         found = _one_share(values, tables, binary=binary, decided=decided)
         for find in (_two_shares, _of_mistakes) if binary else ():
             found = found or find(values, tables, decided=decided)

@@ -298,6 +298,7 @@ OF_TABLES: dict[str, tuple[float, Callable[..., float]]] = {
     "f1(weighted)": (0, partial(f1_score, average="weighted")),
     "mcc": (-1, matthews_corrcoef),
     "kappa": (-1, cohen_kappa_score),
+    "kappa(weights='linear')": (-1, partial(cohen_kappa_score, weights="linear")),
 }
 
 
@@ -341,8 +342,8 @@ def test_measures_of_tables_have_wilsons_interval_of_as_many_rows(name: str, rol
     rows = rows_of(4, n=60, classes=3).with_columns(w=pl.col("w") + 1, user=pl.int_range(60) // 3)
     rows = rows.with_columns(predicted=pl.when(pl.int_range(60) % 4 > 0).then("label").otherwise("predicted"))
     for frame in (rows, rows.with_columns(predicted="label")):
-        asked, average = name.removesuffix("(weighted)"), "weighted" if "(" in name else None
-        irm = frame.irm(query=None, score=None, **roles)
+        asked, average = name.removesuffix("(weighted)"), "weighted" if "(weighted)" in name else None
+        irm = frame.irm(query=None, score=None, classes=["a", "b", "c"], **roles)
         found = irm.evaluate(asked, ci=0.9, average=average)
         parts = frame.sort("day").partition_by("day") if "by" in roles else [frame]
         for row, own in zip(ends(found), parts, strict=True):
@@ -350,6 +351,14 @@ def test_measures_of_tables_have_wilsons_interval_of_as_many_rows(name: str, rol
             cluster = own["user"].to_numpy() if "cluster" in roles else None
             assert row == pytest.approx(one_by_one(own, name, mass, cluster), abs=1e-4)
             assert row[0] > OF_TABLES[name][0]
+
+
+@pytest.mark.parametrize("wrong", [0, 1, 5])
+def test_the_macro_recall_of_one_class_has_the_interval_of_the_accuracy(wrong: int) -> None:
+    """It is the same share, and the other class has no row."""
+    rows = pl.DataFrame({"label": ["a"] * 20, "predicted": ["b"] * wrong + ["a"] * (20 - wrong)})
+    found = rows.irm(classes=["a", "b"], undefined="null").evaluate("recall", "accuracy", ci=0.9)
+    np.testing.assert_allclose(ends(found)[0], ends(found)[1], rtol=0, atol=1e-4)
 
 
 def test_a_draw_without_relevant_rows_is_left_out() -> None:
