@@ -162,11 +162,12 @@ def _comparison(content: Content, pictures: Mapping[str, Picture]) -> Iterator[B
 
 
 def _proxy(content: Content, pictures: Mapping[str, Picture]) -> Iterator[Block]:
-    """Yield the means by people and by a machine, and how far they agree."""
+    """Yield the means by people and by a machine, and folded beside them, as one more table, how far they agree."""
     for means in proxy_means(content):
         yield means if len(means.rows) <= OPEN_ROWS else Fold(Cell(means.caption), [means])
     if content.agreement is not None:
-        yield agreement_table(content.agreement)
+        agreed = agreement_table(content.agreement)
+        yield Fold(Cell(agreed.caption), [agreed]) if content.n_proxy else agreed
 
 
 def _decisions(content: Content, pictures: Mapping[str, Picture]) -> Iterator[Block]:

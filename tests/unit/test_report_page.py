@@ -516,6 +516,11 @@ def test_little_is_open() -> None:
     score = pl.col("doc") % pl.when(m="new").then(7).otherwise(6) / 7
     scored = models.select("m", "doc", pl.col("label") == "a", score=score)
     irms = [one.irm(system="m", doc="doc") for one in (models, scored)] + [searched(by="segment")]
+    log = made_log(queries=24).drop("rank", "grade")
+    log = pl.concat([log.with_columns(m=pl.lit("new")), log.with_columns(m=pl.lit("old"), score=-pl.col("score"))])
+    graded = log.select("query", "doc").unique(maintain_order=True).with_columns(grade=pl.int_range(pl.len()) * 7 % 4)
+    few = graded.filter(pl.col("query").rank("dense") <= 12)
+    irms.append(log.irm(system="m").judge(few, proxy=graded))
     for irm in irms:
         text, seen = irm.report(), ""
         while text != seen:
