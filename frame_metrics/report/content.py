@@ -173,6 +173,7 @@ class Content(Question):
     results: pl.DataFrame
     audit: pl.DataFrame
     segments: pl.DataFrame | None = None
+    totals: pl.DataFrame | None = None  # of several columns of segments: over all but one of these
     # The values of the first metric in segments in which changes are looked for: see ``is_measured``; None: in all.
     measured: pl.Series | None = None
     compared: Compared = field(default_factory=Compared)

@@ -162,8 +162,10 @@ def _with_segments(content: Content) -> Content:
     """Return the content with the results of segments separate from those of all, if there are segments."""
     if not content.by:
         return content
-    segments = content.results.filter(pl.col("total_over").is_null()).drop("total_over")
-    return replace(content, results=content.over_all(content.results), segments=segments)
+    over, results = pl.col("total_over"), content.results
+    segments = results.filter(over.is_null()).drop("total_over")
+    totals = results.filter(over.is_not_null() & (over != ", ".join(content.by)))
+    return replace(content, results=content.over_all(results), segments=segments, totals=totals)
 
 
 def _adjusted(compare_options: Mapping[str, Any]) -> Compared:

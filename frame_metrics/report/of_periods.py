@@ -9,6 +9,7 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
+import polars as pl
 
 from frame_metrics.backends.time_texts import Time
 from frame_metrics.backends.times import times_in
@@ -81,13 +82,21 @@ class PeriodSentences(SentenceWriter):
 
     @cached_property
     def lines(self) -> list[Line]:
-        """The periods of each system and of each segment by the other columns, those of the best system first."""
+        """The periods of each system, of queries also of all segments, and of each segment by the other columns.
+
+        Those of the best system come first.
+        """
         found = dict[Any, list[tuple[Time, Mapping[str, Any]]]]()
         rows = self.content.of_segments.filter("measured").drop_nulls(self.time).to_dicts()
-        for time, row in zip(times_in([row[self.time] for row in rows], self.time) or [], rows, strict=False):
-            key = (self._system(row), *((name, row[name]) for name in self._others))
+        totals = self._totals.drop_nulls(self.time).to_dicts()
+        times = times_in([row[self.time] for row in [*totals, *rows]], self.time) or []
+        for at, (time, row) in enumerate(zip(times, [*totals, *rows], strict=False)):
+            part = [] if at < len(totals) else [(name, row[name]) for name in self._others]
+            key = (self._system(row), *part)
             found.setdefault(key, []).append((time, row))
         lines = [self._line(system, dict(part), timed) for (system, *part), timed in found.items()]
+        if len(lines) > MOST_LINES:  # then those of segments alone may be few enough
+            lines = [line for line in lines if not self._is_whole(line)]
         return sorted(lines, key=lambda line: line.system != self.best)
 
     @property
@@ -98,6 +107,17 @@ class PeriodSentences(SentenceWriter):
     @property
     def _others(self) -> list[str]:
         return [name for name in self.content.by if name != self.time]
+
+    def _is_whole(self, line: Line) -> bool:
+        """Return True for the periods of all segments together."""
+        return bool(self._others) and not line.part
+
+    @property
+    def _totals(self) -> pl.DataFrame:
+        """The values of each period over all segments by the other columns, of queries."""
+        if not (self.content.query and self._others) or self.content.totals is None:
+            return self.content.results.clear().with_columns(pl.lit(None).alias(self.time))
+        return self.content.of_first(self.content.totals.filter(total_over=", ".join(self._others)))
 
     def _line(self, system: Any, part: Mapping[str, Any], timed: Sequence[tuple[Time, Mapping[str, Any]]]) -> Line:
         there = [(time.number, row) for time, row in timed if row["value"] is not None]
@@ -110,7 +130,7 @@ class PeriodSentences(SentenceWriter):
         """
         if not self.lines:
             return
-        longest = max(self.lines, key=lambda line: len(line.filled))
+        longest = max(self.lines, key=lambda line: (not self._is_whole(line), len(line.filled)))
         if why := self._single_times(longest):
             yield self._plain("absent", f"No trend, break or outage is looked for: {why}")
             return
@@ -123,7 +143,8 @@ class PeriodSentences(SentenceWriter):
             yield self._plain("absent", f"No trend, break or outage is looked for: {why}")
             return
         yield from () if self._others else self._partly_filled(self.lines[0])
-        found = changes([line.periods for line in self.lines])
+        wholes = [at for at, line in enumerate(self.lines) if self._is_whole(line)]
+        found = changes([line.periods for line in self.lines], wholes)
         yield from (self._changed(change) for change in found[:MOST_TOLD])
         if more := sum(len(change.lines) for change in found[MOST_TOLD:]):
             yield self._plain("absent", f"{self.content.first} changed in {more:,} more courses over time")
@@ -144,7 +165,8 @@ class PeriodSentences(SentenceWriter):
         of_day = line.unit == "day" and any(when % 1 for when, _ in line.timed)
         if not of_day or float(np.median([row["n"] for _, row in line.timed])) > 1:
             return ""
-        every = [timed for one in self.lines if one.system == line.system for timed in one.timed]
+        lines = [one for one in self.lines if one.system == line.system and not self._is_whole(one)]
+        every = [timed for one in lines for timed in one.timed]
         times, n = len({when for when, _ in every}), sum(row["n"] for _, row in every)
         some = f"{plain_text(self.time)} has {times:,} times of day for {n:,} {self.content.unit}"
         of_time, of_text = DAY.get(self.content.basis.kind, ("", ""))
@@ -272,16 +294,23 @@ class PeriodSentences(SentenceWriter):
         """Return words for the other systems and segments that have the same change."""
         first, *others = (self.lines[at] for at in change.lines)
         systems = [line.system for line in others if line.part == first.part]
-        parts = [line.part for line in others if line.part != first.part]
+        parts = [line.part for line in others if line.part and line.part != first.part]
         n, found = self.content.n_systems, []
         if systems:
             more = len(systems) - MOST_NAMED
             names = [*map(name_of, systems[:MOST_NAMED]), *([f"{more} more"] if more > 0 else [])]
             of_all = f"of {'both' if n == 2 else f'all {n:,}'} {self._systems}"
             found.append(of_all if len(systems) == n - 1 else f"of {names_in_words(names)}")
+        if first.part and any(not line.part for line in others):
+            found.append("over all segments")
         if parts:
-            distinct, every = ({*map(self._of, some)} for some in (parts, [line.part for line in self.lines]))
-            found.append(f"in {len(distinct):,} more of {len(every):,} segments")
+            distinct, every = ({*map(self._of, some)} - {""} for some in (parts, [line.part for line in self.lines]))
+            some = f"{len(distinct):,}{' more' if first.part else ''} of {len(every):,} segments"
+            if not first.part and len(distinct) == len(every):
+                some = f"each of {len(every):,} segments"
+            elif not first.part and len(distinct) <= MOST_NAMED:
+                some = names_in_words([*dict.fromkeys(map(self._in_words, parts))])
+            found.append(f"in {some}")
         return f", as {' and '.join(found)}" if found else ""
 
     def _dependent_periods(self, line: Line) -> Iterator[Sentence]:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from frame_metrics.stats.periods import ALPHA, Course, Periods
 
+OF_CHANCE = ("none", "together")  # kinds of courses without a change that is told
 MOST_LINES = 30  # the most lines that are looked at
 MOST_TOLD = 3  # the most changes that are told
 
@@ -21,25 +22,37 @@ class Change:
     lines: tuple[int, ...]  # those that have it, the surest first
 
 
-def changes(lines: Sequence[Periods]) -> list[Change]:
+def changes(lines: Sequence[Periods], wholes: Collection[int] = ()) -> list[Change]:
     """Return the changes of lines over time, the surest first; equal ones of several lines are one.
 
     Changes are equal if they have the same kind and sign, and begin and end at the same times. P-values are multiplied
     by the number of lines that have periods enough (Bonferroni). Of more than ``MOST_LINES`` of these there are none.
+
+    Parameters
+    ----------
+    lines : the periods of each line.
+    wholes : the lines that are of others together. Of equally sure changes theirs come first, unless a single one of
+        the others has changed in that direction, which is then where they come from.
     """
     some = [at for at, line in enumerate(lines) if line.looked_for]
     if len(some) > MOST_LINES:
         return []
-    found: dict[Any, list[tuple[float, float, int, Course]]] = {}
-    for at in some:
-        one = lines[at].course
-        if one.kind not in ("none", "together") and one.p * len(some) < ALPHA:
-            change = one.after - one.before
-            sure = (one.p * len(some), -abs(change), at, one)
-            found.setdefault((one.kind, change > 0, *_when(one, lines[at])), []).append(sure)
-    groups = [sorted(group, key=lambda sure: sure[:3]) for group in found.values()]
-    groups.sort(key=lambda group: group[0][:3])
-    return [Change(group[0][3], group[0][0], tuple(at for _, _, at, _ in group)) for group in groups]
+    courses = {at: lines[at].course for at in some}
+    sure = {at: one for at, one in courses.items() if one.kind not in OF_CHANCE and one.p * len(some) < ALPHA}
+    found: dict[Any, list[int]] = {}
+    for at, one in sure.items():
+        found.setdefault((one.kind, one.rises, *_when(one, lines[at])), []).append(at)
+
+    def rank(at: int) -> int:
+        same = sum(other not in wholes and sure[other].rises == sure[at].rises for other in sure)
+        return 1 if at not in wholes else 2 if same == 1 else 0
+
+    def place(at: int) -> tuple[float, ...]:
+        return sure[at].p, rank(at), -abs(sure[at].after - sure[at].before), at
+
+    groups = [sorted(group, key=lambda at: (rank(at), place(at))) for group in found.values()]
+    groups.sort(key=lambda group: place(group[0]))
+    return [Change(sure[group[0]], sure[group[0]].p * len(some), tuple(group)) for group in groups]
 
 
 def _when(of: Course, line: Periods) -> list[float]:

@@ -43,6 +43,11 @@ class Course:
     end: int = 0  # the first period after an outage
     correlated: bool = False  # of "together", whether neighbours surely are, beside what changed
 
+    @property
+    def rises(self) -> bool:
+        """True if the level from the cut on, or in an outage, is the higher one."""
+        return self.after > self.before
+
 
 @record
 class Periods:

@@ -215,6 +215,7 @@ def test_what_the_summary_tells_is_marked_of_whichever_line(of: str, falls: str,
     assert (
         (f" of {falls} " in row["sentence"]) if of == "system" else row["sentence"].startswith(f"For {falls} (line), ")
     )
+    assert (", as over all segments, " in row["sentence"]) == (of == "by")
     assert {*drawn(plot.over_time(irm.evaluate()))} == {f"{falls}: break at or near 2026-05-25"}
 
 
@@ -228,7 +229,7 @@ def test_equal_changes_are_one_and_others_stand_beside() -> None:
     assert (row["n"], row["baseline_n"]) == (60, 280)  # 14 days of the same weekdays
     assert {*drawn(plot.over_time(irm.evaluate(ci=0.95)))} == {"both: 2026-05-21 to 2026-05-23"}
     (row,) = segments_of(irm).summary().filter(kind="outage").to_dicts()
-    assert " on the same weekdays of all other weeks, as in 1 more of 2 segments: " in row["sentence"]
+    assert " on the same weekdays of all other weeks, as in each of 2 segments: " in row["sentence"]
     several = both | {"c": level(0.6, 20, 21, 22), "d": level(0.6, 9, 10, 11), "e": level(0.5)}
     irm = IRM(of_lines(several), query="query", value="rr", system="line", by="day")
     other, three = sorted(irm.summary().filter(kind="outage")["sentence"].to_list())
