@@ -26,13 +26,22 @@ def is_filled(results: pl.DataFrame) -> pl.Series:
     return results.select(filled.fill_null(False) if known else pl.repeat(False, pl.len())).to_series()
 
 
+def is_comparable(results: pl.DataFrame) -> pl.Series:
+    """Return True for values in which a change may be looked for, as far as results tell.
+
+    They stand for no undefined one, and are of no metric that ``drifts``.
+    """
+    drifting = [name for name in results["metric"].unique() if metric_of(name).drifts]
+    return ~is_filled(results) & ~results["metric"].is_in(drifting)
+
+
 def is_measured(
     results: pl.DataFrame, findings: Callable[[], Collection[str]], prevalence: Callable[[], pl.DataFrame | None]
 ) -> pl.Series:
     """Return True for the values of rows without a query that are measurements, in which a change may be looked for.
 
-    The others stand for what is undefined, are those that any prediction would have without a row of some class, or
-    averages over other classes in some segments.
+    The others are not comparable, are those that any prediction would have without a row of some class, or averages
+    over other classes in some segments.
 
     Parameters
     ----------
@@ -41,7 +50,7 @@ def is_measured(
     prevalence : returns the share of relevant rows in the same segments, as ``evaluate`` does, or None if there are no
         decisions; called only if it matters.
     """
-    every, lacking = ~is_filled(results), None
+    every, lacking = is_comparable(results), None
     if "average" not in results.columns:
         return every
     for name in results["metric"].unique():

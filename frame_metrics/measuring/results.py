@@ -103,7 +103,7 @@ class Wide:
     weighted: bool  # whether each metric has a column of its effective sample size
     has_n_column: Sequence[bool]  # whether each metric has its own column of n, because it may leave queries out
     counts_unanswered: bool  # whether there is a column "n_unanswered"
-    calibrated: bool = False  # whether metrics that chance makes greater have a column ``CALIBRATED``
+    calibrated: bool = False  # whether metrics that have a value if calibrated have a column ``CALIBRATED``
 
     def of_metrics(self, asked: Asked, ci: float | None) -> list[tuple[str, Any]]:
         """Return the columns of each metric, and their types."""
@@ -112,7 +112,8 @@ class Wide:
             columns += [(name, pl.Float64), *([(f"{name}_n", pl.Int64)] if has_n_column else [])]
             columns += [(f"{name}_undefined", pl.Int64)]
             columns += [(f"{name}_n_effective", pl.Float64)] if self.weighted else []
-            columns += [(f"{name}_{CALIBRATED}", pl.Float64)] if self.calibrated and metric.biased else []
+            calibrated = self.calibrated and "calibrated" in metric.companions
+            columns += [(f"{name}_{CALIBRATED}", pl.Float64)] if calibrated else []
             columns += [] if ci is None else [(f"{name}_low", pl.Float64), (f"{name}_high", pl.Float64)]
         return columns
 
@@ -380,7 +381,7 @@ def schema(
     value = {"value": pl.Float64, "n": pl.Int64, "n_undefined": pl.Int64}
     value |= UNANSWERED_COLUMN if call is not None and counts_answers(call) else {}
     value |= {"n_effective": pl.Float64} if weighted or (call is not None and weighs(call)) else {}
-    if call is not None and not call.columns.query and any(metric.biased for _, metric in asked):
+    if call is not None and not call.columns.query and any("calibrated" in metric.companions for _, metric in asked):
         value[CALIBRATED] = pl.Float64
     value |= ppi_columns(options) if call is not None and call.proxy is not None else {}
     value |= UNPAIRED_COLUMN if paired else {}

@@ -20,8 +20,9 @@ from frame_metrics.keys.groups import CellGroups
 from frame_metrics.measuring.probabilities import check_probabilities, check_scores
 from frame_metrics.measuring.queries import of_probabilities
 from frame_metrics.measuring.results import EvaluateOptions
-from frame_metrics.metrics.metric import N_COUNTS, Metric
+from frame_metrics.metrics.metric import BY_CHANCE, N_COUNTS, Metric
 from frame_metrics.metrics.names import Asked
+from frame_metrics.metrics.shares import counts_rows
 from frame_metrics.plan.call import Call
 from frame_metrics.plan.checks import check_parameters
 from frame_metrics.stats.averages import Averages, within_values
@@ -218,12 +219,34 @@ def check_cases(
         _check_of_classes(name, metric, cases, averages)
 
 
-def check_top_of_pairs(asked: Asked) -> None:
-    """Raise for a metric with ``top=``: differences of rows have none of the rows with the highest scores."""
+def check_biased(asked: Asked, ci: float | None) -> None:
+    """Raise for the interval of a metric that chance moves one way: of rows that are drawn again it moves twice."""
+    name, metric = next(((name, metric) for name, metric in asked if metric.biased), ("", None))
+    if metric is None or ci is None:
+        return
+    shown = "calibrated" in metric.companions and not metric.params.get("debiased")
+    beside = ", and compare the value with the column if_calibrated" if shown else ""
+    raise NotComputableError(f"{name} has no interval: {BY_CHANCE}; pass ci=None{beside}")
+
+
+class NotComparedError(NotComputableError):
+    """A metric that is not compared, whatever is asked for beside it."""
+
+
+def check_compared_rows(asked: Asked, *, arms: bool) -> None:
+    """Raise for a metric of which rows have no difference to test: one with ``top=``, or of arms a count.
+
+    ``top=`` takes the rows with the highest scores, which are others in each system; each arm has its number of rows.
+    """
     if name := next((name for name, metric in asked if metric.top is not None), None):
-        raise NotComputableError(
+        raise NotComparedError(
             f"{name} is compared over queries only: of rows, systems have different rows with the highest scores; ask "
             "evaluate() for the value of each, or compare roc_auc or average_precision"
+        )
+    if name := next((name for name, metric in asked if arms and counts_rows(metric)), None):
+        raise NotComparedError(
+            f"{name} is a sum, which depends on how many rows an arm has; compare a share of them, as recall or "
+            "precision, or ask evaluate() for the value of each"
         )
 
 

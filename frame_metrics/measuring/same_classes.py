@@ -8,16 +8,16 @@ from typing import NamedTuple
 import numpy as np
 
 from frame_metrics.data.cases import Cases
-from frame_metrics.errors import NotComputableError, listed
+from frame_metrics.errors import listed
 from frame_metrics.inputs import Array
-from frame_metrics.measuring.rows import Inputs, average_of, class_sizes, values_in_mean
+from frame_metrics.measuring.rows import Inputs, NotComparedError, average_of, class_sizes, values_in_mean
 from frame_metrics.metrics.metric import MEANS_OF_CLASSES, Metric
 from frame_metrics.metrics.shares import is_fixed_without
 
 ACCURACY, BRIER = "ask for accuracy, a share of rows", "ask for brier, a mean over rows"
 
 
-class OtherClassesError(NotComputableError):
+class OtherClassesError(NotComparedError):
     """An average over classes that two sides have over different classes."""
 
 

@@ -26,12 +26,12 @@ def coverage(table: Classes) -> Array:
     return ratio(table.predicted.sum(axis=1), table.size)
 
 
-@metric(range=(0, np.inf), best=0, undefined=None, also=("equivocation",))
+@metric(range=(0, np.inf), best=0, undefined=None, also=("equivocation",), biased=True)
 def conditional_entropy(table: Classes) -> Array:
     """Uncertainty about the true class that remains once the prediction is known, in bits.
 
     Formula: - sum over predicted classes l of P(l) sum over true classes c of P(c|l) log2 P(c|l), over the rows with
-        a prediction.
+        a prediction. There is no interval, as chance makes it less, and more so of few rows and many classes.
     Undefined: no row has a prediction.
     Source: C. E. Shannon, A mathematical theory of communication, 1948.
     """
@@ -40,11 +40,11 @@ def conditional_entropy(table: Classes) -> Array:
     return np.where(table.total(joint) > 0, np.maximum(bits, 0), np.nan)
 
 
-@metric(range=(1, np.inf), best=1, undefined=None)
+@metric(range=(1, np.inf), best=1, undefined=None, biased=True)
 def perplexity(table: Classes) -> Array:
     """Number of equally likely classes with the same uncertainty as the true class once the prediction is known.
 
-    Formula: 2 to the power of conditional_entropy.
+    Formula: 2 to the power of conditional_entropy, which has no interval either.
     Undefined: no row has a prediction.
     Source: F. Jelinek, R. L. Mercer, L. R. Bahl, J. K. Baker, Perplexity: a measure of the difficulty of speech
         recognition tasks, 1977.
@@ -52,12 +52,12 @@ def perplexity(table: Classes) -> Array:
     return np.exp2(conditional_entropy(table))
 
 
-@metric(range=(0, np.inf), best=None, undefined=None)
+@metric(range=(0, np.inf), best=None, undefined=None, biased=True)
 def mutual_information(table: Classes) -> Array:
     """Information that the prediction gives about the true class, in bits.
 
     Formula: sum over predicted classes l and true classes c of P(l, c) log2(P(l, c) / (P(l) P(c))), over the rows
-        with a prediction.
+        with a prediction. There is no interval, as chance makes it greater, and more so of few rows and many classes.
     Undefined: no row has a prediction.
     Source: C. E. Shannon, A mathematical theory of communication, 1948.
     """

@@ -53,6 +53,8 @@ from frame_metrics.metrics.probe import WatchedLists, WatchedRanking, WatchedSco
 # Names of columns that our metrics read of roles of documents; users' names cannot have the equals sign.
 OF_DOCUMENTS = {"popularity=", "popularity=surprise", "group="}
 SET_BY_CALLS = ("name", "params", "cutoff", "average")  # fields that a call sets, where the decorator sets the others
+# Why a metric that is ``biased`` has no interval, no test of a difference, and no changes that are looked for.
+BY_CHANCE = "chance moves it one way, and further the fewer rows there are"
 N_COUNTS = 8  # counts of the 2x2 table of a query, which the micro average sums
 REGISTRY: dict[str, Metric] = {}
 MEANS_OF_CLASSES: set[str] = set()  # names of the metrics whose own form for several classes is a mean over classes
@@ -110,6 +112,7 @@ class Metric:
     adds: bool | Weigh = False
     micro: Callable[..., tuple[Array, Array]] | None = None
     unless: Mapping[str, Any] = field(default_factory=dict)
+    biased: bool = False
     params: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
     cutoff: float | None = None
     average: str | None = None
@@ -191,11 +194,6 @@ class Metric:
         by_pairs = "multi" not in self.options or self.params.get("multi") == "ovo"
         return replace(self, kernel=form) if form is not None and by_pairs else None
 
-    @property
-    def biased(self) -> bool:
-        """True if chance alone keeps the metric from its best value, as it does an error that cannot be below 0."""
-        return any((self.name, "calibrated") == key[:2] for key in COMPANIONS)
-
     @cached_property
     def companions(self) -> Mapping[str, Metric]:
         """The metrics that accompany this one, by kind: see ``COMPANIONS``."""
@@ -219,13 +217,18 @@ class Metric:
 
     @cached_property
     def excepted(self) -> bool:
-        """True where a parameter has a value with which what is declared of orders and unjudged rows does not hold."""
+        """True where a parameter has a value of ``unless``, with which some of what is declared does not hold."""
         return any(self.params.get(name) == value for name, value in self.unless.items())
 
     @cached_property
     def bounded(self) -> bool:
         """True where the worst and the best order of equal scores bound the metric."""
         return (self.monotone is True and not self.columns and not self.excepted) or self._unordered
+
+    @property
+    def drifts(self) -> bool:
+        """True if chance makes values of fewer rows unlike those of more, so that they are not compared."""
+        return self.biased and not self.excepted
 
     def orders(self, ties: str) -> bool:
         """Return True where the metric is defined for equal scores in the order, or orders, that a rule gives."""

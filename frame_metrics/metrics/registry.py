@@ -49,6 +49,7 @@ def metric(
     adds: bool | Weigh = False,
     micro: Callable[..., tuple[Array, Array]] | None = None,
     unless: Mapping[str, Any] | None = None,
+    biased: bool = False,
 ) -> Callable[[Callable[..., Array]], Metric]:
     """Register a kernel as a metric under its own name.
 
@@ -87,7 +88,10 @@ def metric(
         rows, from ``ratio`` of the ``FullRanking`` behind the ``Ranking``.
     micro : for a metric of rankings, a function like the kernel that gives two arrays of shape (parts, queries), each
         summed over queries: the micro average is the sum over the parts of the first over the second.
-    unless : a value of a parameter, by its name, with which ``monotone``, ``expected`` and ``unjudged`` do not hold.
+    unless : a value of a parameter, by its name, with which ``monotone``, ``expected`` and ``unjudged`` do not hold,
+        and differences of a ``biased`` metric are tested.
+    biased : True if chance moves the value one way, and further the fewer rows there are, as it does a greatest
+        distance. The metric then has no interval and no test of a difference, and no change of it is looked for.
 
     Raises
     ------
@@ -116,9 +120,8 @@ def metric(
         name = kernel.__name__
         others = (also,) if isinstance(also, str) else tuple(also)
         value = (range, best, undefined, monotone, expected, unjudged)
-        made = Metric(
-            name, kernel, *value, weights, summed, others, pooled, slope, completes, adds, micro, dict(unless or {})
-        )
+        further = (slope, completes, adds, micro, dict(unless or {}), biased)
+        made = Metric(name, kernel, *value, weights, summed, others, pooled, *further)
         if completes in REGISTRY or (ours and completes):  # which has to be there: its direction would be a default's
             made = _completing(made)
         if ours:
@@ -245,7 +248,7 @@ def _wrong_numbers(made: Metric) -> Iterator[str]:
 
 def _wrong_words(made: Metric) -> Iterator[str]:
     """Faults of the other things that are declared."""
-    for option in ("monotone", "expected", "summed"):
+    for option in ("monotone", "expected", "summed", "biased"):
         value = getattr(made, option)
         if not isinstance(value, bool) and not (option == "monotone" and value is None):
             yield f"{option}={quote(value)} is not True or False"

@@ -114,11 +114,12 @@ def average_precision(scores: FullScores, area: Literal["step", "trapezoid"] = "
     return ratio(scores.total(steps), scores.positives)
 
 
-@metric(undefined=None, also=("kolmogorov_smirnov", "ks_statistic"))
+@metric(undefined=None, also=("kolmogorov_smirnov", "ks_statistic"), biased=True)
 def ks(scores: FullScores) -> Array:
     """Greatest distance between the shares of relevant and other rows that reach a score (Kolmogorov-Smirnov).
 
-    Formula: max over the scores of |recall - fallout|.
+    Formula: max over the scores of |recall - fallout|. There is no interval, as chance makes it greater, and more so of
+        few rows.
     Undefined: no row is relevant, or every row is.
     """
     distance = ratio(scores.tp, scores.each(scores.positives)) - ratio(scores.fp, scores.each(scores.negatives))
@@ -181,7 +182,7 @@ def log_loss(scores: FullScores) -> Array:
     return ratio(scores.total(loss), scores.positives + scores.negatives)
 
 
-@metric(best=0, undefined=None, also=("expected_calibration_error",))
+@metric(best=0, undefined=None, also=("expected_calibration_error",), biased=True, unless={"debiased": True})
 def ece(scores: FullScores, bins: Bins = 10, norm: Norm = 1, debiased: bool = False) -> Array:
     """Distance between probabilities and observed shares, bin by bin (expected calibration error).
 

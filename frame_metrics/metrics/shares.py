@@ -62,6 +62,15 @@ def share_marks(metric: Metric, *, binary: bool) -> Array | None:
     return mark if np.allclose(whole, shares, rtol=1e-9, atol=0) else None
 
 
+def counts_rows(metric: Metric) -> bool:
+    """Return True if twice the rows give a metric of decisions twice its value, as tp and utility."""
+    if metric.input not in (FullConfusion, Classes):
+        return False
+    counts = np.random.default_rng(0).integers(1, 9, (4, 2, 3)).astype(np.float64)
+    once, twice = (_values_of_tables(metric, times * counts) for times in (1, 2))
+    return bool(np.allclose(twice, 2 * once) and once.any())
+
+
 def is_fixed_without(metric: Metric, c: int) -> bool:
     """Return True if a metric of two classes has one value, or none, where no row is of class ``c``.
 

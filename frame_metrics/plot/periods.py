@@ -17,7 +17,7 @@ from frame_metrics.backends.frames import backend_of
 from frame_metrics.backends.time_texts import Time
 from frame_metrics.backends.times import ordered_distinct, times_in, times_of, with_gaps
 from frame_metrics.errors import BadValueError, ColumnError, listed
-from frame_metrics.measuring.courses import is_filled
+from frame_metrics.measuring.courses import is_comparable
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.plot.averages import ENDS, level_note, n_behind, names_at_ends, scale_near
 from frame_metrics.plot.charts import (
@@ -111,7 +111,7 @@ def _measured(frame: Any, given: Sequence[bool] | None) -> pl.Series:
     read = backend_of(frame).read(names)
     if given is not None and len(given) != len(read):
         raise BadValueError(f"measured= has {len(given):,} values, and the frame {len(read):,} rows; pass one for each")
-    return ~is_filled(read) if given is None else pl.Series(given, dtype=pl.Boolean)
+    return is_comparable(read) if given is None else pl.Series(given, dtype=pl.Boolean)
 
 
 def _is_cut(tidy: Tidy) -> bool:

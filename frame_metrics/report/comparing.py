@@ -14,7 +14,7 @@ from frame_metrics.errors import BadValueError, FrameMetricsError, quote
 from frame_metrics.inputs import Lists
 from frame_metrics.measuring.baseline import is_frame, saved_call
 from frame_metrics.measuring.named import check_baselines, not_saved
-from frame_metrics.measuring.same_classes import OtherClassesError
+from frame_metrics.measuring.rows import NotComparedError
 from frame_metrics.metrics.names import Asked
 from frame_metrics.report.better_first import better_first
 from frame_metrics.report.calls import Calls
@@ -228,18 +228,10 @@ def _without_segments(irm: Any, compare_options: Mapping[str, Any]) -> Any:
 def _of_arms(
     irm: Any, content: Content, work: Calls, names: Sequence[str], compare_options: Mapping[str, Any]
 ) -> pl.DataFrame | None:
-    """Compare arms by the metrics that can be compared; note those that are not over the same classes in all arms.
-
-    Lists cannot be exchanged between arms, and other errors are the caller's.
-    """
-    lists = {name for name, metric in content.asked if metric.input is Lists}
-    if lists < {*names}:
-        for name in lists:
-            _of_arms_by(name, irm, work, compare_options)
-        names = [name for name in names if name not in lists]
+    """Compare arms by the metrics that can be compared, and note the others; other errors are the caller's."""
     try:
         return work.here(work.compare(irm, *work.metrics_to_pass(*names), **compare_options))
-    except OtherClassesError:
+    except NotComparedError:
         each = [_of_arms_by(name, irm, work, compare_options) for name in names]
     some = [one for one in each if one is not None]
     return pl.concat(some, how="diagonal_relaxed") if some else None

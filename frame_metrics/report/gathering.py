@@ -13,8 +13,8 @@ import polars as pl
 from frame_metrics.errors import ColumnError, NotComputableError, check_choice
 from frame_metrics.inputs import Lists
 from frame_metrics.measuring.baseline import is_frame
-from frame_metrics.measuring.courses import PREVALENCE, is_measured
-from frame_metrics.metrics.metric import Metric
+from frame_metrics.measuring.courses import PREVALENCE, is_comparable, is_measured
+from frame_metrics.metrics.metric import BY_CHANCE, Metric
 from frame_metrics.metrics.names import read
 from frame_metrics.metrics.saved_names import metric_of, read_elsewhere
 from frame_metrics.plan.call import bind
@@ -151,8 +151,10 @@ def _with_comparisons(content: Content, work: Calls, plan: Any, call: Any, optio
 
 def _measured(content: Content, work: Calls) -> pl.Series | None:
     """Return in which values of the first metric changes over segments are looked for; None for in all."""
-    if content.query or content.segments is None or content.asked[0][1].summed:
+    if content.segments is None or content.asked[0][1].summed:
         return None
+    if content.query:
+        return is_comparable(content.of_first(content.segments))
     calls = work.without_notes(work.irm)
     shares = partial(calls.tried, PREVALENCE, partial(work.irm.evaluate, PREVALENCE))
     return is_measured(content.of_first(content.segments), lambda: content.audit["check"], shares)
@@ -231,10 +233,11 @@ def _valued(work: Calls, asked: _Asked, *, ci: float | None, margins: bool) -> p
         "metrics of all lists together have none: of queries that are drawn again some come twice": [
             name for name, metric in asked if metric.input is Lists
         ],
-        "an error that chance makes greater has none: look at if_calibrated": [
-            name for name, metric in asked if metric.biased
-        ],
     }
+    for name, metric in asked:
+        if metric.biased:
+            beside = "; look at if_calibrated" if "calibrated" in metric.companions else ""
+            why.setdefault(BY_CHANCE + beside, []).append(name)
     lists = [name for some in why.values() for name in some]
     if ci is None or not lists:
         return work.here(irm.evaluate(*names, ci=ci, margins=margins))

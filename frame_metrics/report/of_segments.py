@@ -10,6 +10,7 @@ from typing import Any
 from frame_metrics.measuring.baseline import is_frame
 from frame_metrics.measuring.courses import over_other_classes
 from frame_metrics.measuring.same_classes import ACCURACY, BRIER
+from frame_metrics.metrics.metric import BY_CHANCE
 from frame_metrics.report.cells import ALPHA, plain_text, sign_of
 from frame_metrics.report.difference_sentences import Difference, surely_too, the_greatest
 from frame_metrics.report.of_periods import PeriodSentences
@@ -123,7 +124,9 @@ class SegmentSentences(SentenceWriter):
             return
         found = [] if self._periods is None else [*self._over_time(self._periods, nothing)]
         yield from found
-        if any(isinstance(one, TimeChange) for one in found) or (self._periods and self._periods.are_enough_for_breaks):
+        if any(isinstance(one, TimeChange) for one in found):
+            return
+        if self._periods and (self._periods.are_enough_for_breaks or self._why_unlike()):
             return
         if self._n > 1:  # too few periods for a break are segments like others
             yield from self._segment_like_others(pairs, nothing)
@@ -169,7 +172,7 @@ class SegmentSentences(SentenceWriter):
 
     def _over_time(self, periods: PeriodSentences, nothing: list[str]) -> Iterator[Sentence]:
         """Yield the changes over time of all systems and segments together, the surest first."""
-        if why := self._of_other_classes():
+        if why := self._why_unlike():
             yield self._plain("absent", f"No trend, break or outage is looked for: {why}")
             return
         yield from periods.all(nothing)
@@ -182,12 +185,12 @@ class SegmentSentences(SentenceWriter):
         content, unit = self.content, self.content.unit
         if content.asked[0][1].summed:
             return f"{content.first} is a sum, which depends on how many {unit} a segment has"
+        if why := self._why_unlike():
+            return why
         if len(self._times) > 1:
             hint = f"by={self._times[0]!r} alone looks for a trend, a break or an outage"
             return f"{self._by} makes {self._n:,} segments, and {' and '.join(self._times)} vary by themselves; {hint}"
         if not content.query:
-            if why := self._of_other_classes():
-                return why
             many = f"{self._by} makes {self._n:,} segments, and at most {SEGMENTS} are searched"
             return f"{many}; group them with by=" if self._n > SEGMENTS else ""
         roles = self.work.irm.roles
@@ -200,9 +203,11 @@ class SegmentSentences(SentenceWriter):
             return f"{content.first} is no mean over {unit}"
         return ""
 
-    def _of_other_classes(self) -> str:
-        """Return the reason that segments have averages over different classes; "" if they have not."""
+    def _why_unlike(self) -> str:
+        """Return the reason why values of segments are not alike; "" if they are."""
         content = self.content
+        if content.asked[0][1].drifts:
+            return f"segments are not alike in {content.first}: {BY_CHANCE}"
         if content.query or not over_other_classes(content.asked[0][1], content.audit["check"]):
             return ""
         way = ACCURACY if self.work.columns.predicted else BRIER

@@ -140,7 +140,7 @@ def _of_rows(cases: Cases, asked: Asked, options: EvaluateOptions, wide: Wide | 
         tables.append({"value": value, "n": n, "n_undefined": n_undefined})
         if cases.weighted:
             tables[-1]["n_effective"] = np.tile(pooled_rows.effective_rows(inputs), (len(wanted), 1))
-        if any(metric.biased for _, metric in asked):
+        if any("calibrated" in metric.companions for _, metric in asked):
             tables[-1]["if_calibrated"] = np.stack(
                 [pooled_rows.if_calibrated(inputs, metric) for _, metric, _ in wanted]
             )
@@ -153,7 +153,7 @@ def _of_rows(cases: Cases, asked: Asked, options: EvaluateOptions, wide: Wide | 
 
 
 def _check_intervals(asked: Asked, options: EvaluateOptions, call: Call) -> None:
-    """Raise for intervals of sets of lists, of errors that chance makes greater, and of top= in clusters.
+    """Raise for intervals of sets of lists, of what chance moves one way, and of top= in clusters.
 
     With top= the rows with the highest scores may come from few of the clusters.
     """
@@ -169,16 +169,7 @@ def _check_intervals(asked: Asked, options: EvaluateOptions, call: Call) -> None
             f"{name} has no interval: of queries that are drawn again some come twice, so that their lists show fewer "
             "documents than all do; leave ci= out, or compare() systems, whose lists are exchanged"
         )
-    name, metric = next(((name, metric) for name, metric in asked if metric.biased), ("", None))
-    if metric is not None and options.ci is not None:
-        if metric.params.get("debiased"):
-            why = "chance makes the error of rows that are drawn again greater; leave ci= out"
-            raise NotComputableError(f"{name} has no interval: {why}")
-        raise NotComputableError(
-            f"{name} has no interval: chance makes the error of calibrated scores greater than 0, and that of rows "
-            "that are drawn again greater still; leave ci= out, and compare the value with the column if_calibrated, "
-            "or use ece(norm=2, debiased=True)"
-        )
+    pooled_rows.check_biased(asked, options.ci)
 
 
 def _wide(asked: Asked, options: EvaluateOptions, call: Call) -> Wide:

@@ -66,6 +66,7 @@ def per_class(plan: Plan, metrics: Sequence[Metrics], options: PerClassOptions) 
     decides = plan.roles.get("threshold") is not None  # then scores are needed, whatever the metrics
     call = bind(plan, needs_of(plan, asked) | Needs(score=decides, verb=PER_CLASS))
     pooled_rows.check_pooled(asked)
+    pooled_rows.check_biased(asked, ci)
     # The columns of the result, in the long and in the wide layout.
     amount = pl.Float64 if call.columns.weight else pl.Int64
     average = {"average": pl.String} if averages else {}

@@ -214,7 +214,7 @@ CALLS: dict[str, Call] = {
     "scores": (
         rows,
         ONE | {"score": "score", "by": "day"},
-        lambda irm: irm.evaluate("roc_auc", "average_precision", "ks", "lift(top=0.2)", **DRAWS),
+        lambda irm: irm.evaluate("roc_auc", "average_precision", "lift(top=0.2)", **DRAWS),
     ),
     "thresholds": (rows, ONE | {"score": "score", "by": "day"}, lambda irm: irm.thresholds("f1")),
     "the best threshold": (rows, ONE | {"score": "score"}, lambda irm: irm.best_threshold("f1")),

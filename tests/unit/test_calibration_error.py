@@ -16,6 +16,11 @@ from refusals import check
 SCORE = [0.05, 0.05, 0.15, 0.15, 0.15, 0.95]
 LABEL = [0, 1, 0, 0, 1, 1]
 ROWS = pl.DataFrame({"label": LABEL, "score": SCORE}).with_columns(w=pl.lit(2.0), n=pl.lit(3))
+BOTH = pl.concat([ROWS] * 4).with_columns(row=pl.Series([*range(12)] * 2), side=pl.Series(["a"] * 12 + ["b"] * 12))
+BOTH = BOTH.with_columns(late=pl.Series([0, 1] * 12))
+ARMS, PAIRED = BOTH.irm(arm="side"), BOTH.irm(system="side", doc="row")
+DECIDED = ROWS.irm(predicted="n")
+CLASSES = IRM(ROWS.with_columns(other=1 - pl.col("score"), predicted="label"), score={1: "score", 0: "other"})
 
 
 def by_hand(rows: pl.DataFrame, bins: int = 10) -> dict[str, float]:
@@ -168,17 +173,56 @@ def test_a_report_leaves_the_interval_out() -> None:
     assert "if calibrated" in page or "if_calibrated" in page
 
 
+@pytest.mark.parametrize(("metric", "drifts"), [("ece", True), ("ks", True), ("ece(norm=2,debiased=True)", False)])
+def test_a_summary_looks_for_no_change_in_what_chance_moves(metric: str, drifts: bool) -> None:
+    """Traffic grows from 20 to 900 rows a day, and the scores are calibrated: ece falls, which is told of no day."""
+    rng, day = np.random.default_rng(3), np.repeat(np.arange(20), np.linspace(20, 900, 20).astype(int))
+    score = rng.beta(2, 3, len(day))
+    rows = pl.DataFrame({"label": (rng.random(len(day)) < score) * 1, "score": score})
+    rows = rows.with_columns(day=np.datetime64("2026-09-01") + day, side=pl.Series(day < 3))
+    told = [*rows.irm(by="day").summary(metric)["sentence"], *rows.irm(arm="side").summary(metric)["sentence"]]
+    by_chance = "chance moves it one way, and further the fewer rows there are"
+    for why in (
+        f"No trend, break or outage is looked for: segments are not alike in {metric}: {by_chance}.",
+        f"{metric} is not compared: {metric} has no test of a difference: {by_chance};",
+    ):
+        assert any(sentence.startswith(why) for sentence in told) is drifts
+    assert "break at or near" not in str(rows.irm(by="day").plot.over_time(metric, ci=None).to_dict())
+
+
 REFUSALS = r"""
 ROWS.irm.evaluate("brier", "ece(bins=5)", ci=0.9)
-    NotComputableError: ece(bins=5) has no interval: chance makes the error of calibrated scores greater than 0, and
-        that of rows that are drawn again greater still; leave ci= out, and compare the value with the column
-        if_calibrated, or use ece(norm=2, debiased=True)
-    but: ROWS.irm.evaluate("brier", "ece(bins=5)")
+    NotComputableError: ece(bins=5) has no interval: chance moves it one way, and further the fewer rows there are; pass
+        ci=None, and compare the value with the column if_calibrated
+    but: ROWS.irm.evaluate("brier", "ece(bins=5)", ci=None)
     but: ROWS.irm.evaluate("ece(norm=2, debiased=True)")
-ROWS.irm.evaluate("ece(norm=2, debiased=True)", ci=0.9)
-    NotComputableError: ece(norm=2, debiased=True) has no interval: chance makes the error of rows that are drawn again
-        greater; leave ci= out
-    but: ROWS.irm.evaluate("ece(norm=2, debiased=True)")
+DECIDED.evaluate(VALUE, ci=0.9)
+CLASSES.per_class(VALUE, ci=0.9)
+    for: "ece(norm=2, debiased=True)", "ks", "mutual_information", "conditional_entropy", "perplexity"
+    NotComputableError: TEXT has no interval: chance moves it one way, and further the fewer rows there are; pass
+        ci=None
+ARMS.ab_test("brier", "ece(bins=5)")
+PAIRED.compare("brier", "ece(bins=5)")
+ARMS(arm=None, system="side", query="w").compare("ece(bins=5)")
+    NotComparedError: ece(bins=5) has no test of a difference: chance moves it one way, and further the fewer rows there
+        are; compare ece(norm=2, debiased=True) or brier, or ask evaluate() for the value of each
+    but: ARMS.ab_test("brier", "ece(norm=2, debiased=True)", resamples=20)
+    but: PAIRED.compare("brier", "ece(norm=2, debiased=True)", resamples=20)
+ARMS.change("ks")
+    NotComparedError: ks has no test of a difference: chance moves it one way, and further the fewer rows there are;
+        compare roc_auc, or ask evaluate() for the value of each
+    but: ARMS.change("roc_auc")
+ARMS(predicted="late").ab_test(VALUE)
+    for: "mutual_information", "conditional_entropy", "perplexity"
+    NotComparedError: TEXT has no test of a difference: chance moves it one way, and further the fewer rows there are;
+        compare a mean or a share of rows, as brier or accuracy, or ask evaluate() for the value of each
+    but: ARMS(predicted="late").ab_test("accuracy")
+ARMS(predicted="late").ab_test(VALUE)
+    for: "tp", "fn", "utility"
+    NotComparedError: TEXT is a sum, which depends on how many rows an arm has; compare a share of them, as recall or
+        precision, or ask evaluate() for the value of each
+    but: ARMS(predicted="late").ab_test("recall", "precision")
+    but: PAIRED(predicted="late").compare("tp", "fn", "utility", resamples=20)
 ROWS.irm.evaluate("ece(debiased=True)")
     BadValueError: ece: debiased=True is for squared distances; pass norm=2 too
     but: ROWS.irm.evaluate("ece(norm=2, debiased=True)")

@@ -1132,8 +1132,8 @@ of(TWO).compare()
 IRM(UNDEFINED, system="system").compare("gm_map")
     NotComputableError: gm_map is an average, and compare() needs metrics of single queries
     but: IRM(UNDEFINED, system="system").compare("map", "cg")
-IRM(DECIDED, query="query", system="system", label="label", predicted="predicted").compare("mutual_information")
-    NotComputableError: mutual_information has one value for the rows of a segment, and none for a query;[...]
+IRM(DECIDED, query="query", system="system", label="label", predicted="predicted").compare("rand_index")
+    NotComputableError: rand_index has one value for the rows of a segment, and none for a query;[...]
     but: IRM(DECIDED, query="query", system="system", label="label", predicted="predicted").compare("accuracy")
 IRM(UNDEFINED, system="system", undefined="raise").compare("ap")
     NotComputableError: ap is undefined for 3 of 8 queries

@@ -109,7 +109,7 @@ def test_classes_are_those_of_the_caller() -> None:
 def test_where_classes_are_not_compared() -> None:
     """Of queries, and of metrics of the whole table, the error says what to do."""
     models = drawn().irm(system="model", doc="doc")
-    assert "mutual_information has one value" in error(lambda: models.compare("mutual_information", per_class=True))
+    assert "rand_index has one value" in error(lambda: models.compare("rand_index", per_class=True))
     assert "pass one of them" in error(lambda: models.compare("recall", per_class=True, against="chance"))
     ranked = pl.DataFrame({"query": [1, 1], "run": ["a", "b"], "rank": 1, "label": 1}).irm(system="run")
     told = "per_class=True compares classes of rows without a query; leave it out, or pass query=None"

@@ -136,8 +136,8 @@ def test_rows_that_are_all_right_have_no_interval_without_width(roles: dict[str,
     label = [1, 0, 1, 1, 0, 1]
     columns = {"label": label, "predicted": label, "score": [0.9 * one for one in label]}
     rows = pl.DataFrame(columns | {"user": [*"aabbcc"], "w": [1.0, 1, 2, 1, 1, 2]})
-    names = [name for name, one in REGISTRY.items() if one.input in (FullConfusion, Classes, FullScores)]
-    asked = [name for name in names if name != "ece" and not REGISTRY[name].missing]
+    of_rows = [one for one in REGISTRY.values() if one.input in (FullConfusion, Classes, FullScores)]
+    asked = [one.name for one in of_rows if not (one.biased or one.missing)]
     given = {} if method is None else {"method": method}
     found = rows.irm(**roles, query=None).evaluate(*dict.fromkeys([*asked, "f2", "mcc", "kappa"]), ci=0.95, **given)
     by_class = rows.irm(**roles, query=None).per_class("f2", "mcc", "kappa", ci=0.95)

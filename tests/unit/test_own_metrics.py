@@ -276,6 +276,7 @@ def test_what_is_no_kernel_is_refused_where_it_is_defined(case: str) -> None:
         ({"monotone": "yes"}, "monotone='yes' is not True or False"),
         ({"expected": 1}, "expected=1 is not True or False"),
         ({"summed": None}, "summed=None is not True or False"),
+        ({"biased": "yes"}, "biased='yes' is not True or False"),
         ({"unjudged": "scan"}, "unjudged='scan' is not one of 'rises', 'turns', nor None"),
         ({"weights": "nothing"}, "weights='nothing' is no metric"),
         ({"also": [""]}, r"also=\(''\,\) are not names"),

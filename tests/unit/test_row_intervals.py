@@ -113,7 +113,7 @@ def test_areas_have_an_interval_of_their_own() -> None:
     """Of pooled rows of two classes that count one each: Newcombe's, or DeLong's; gini's are twice as far apart."""
     rows = rows_of(2)
     irm = rows.irm(query=None, predicted=None)
-    found = irm.evaluate("roc_auc", "gini", "ks", ci=0.9)
+    found = irm.evaluate("roc_auc", "gini", "average_precision", ci=0.9)
     area, covariance = delong.areas(rows["score"].to_numpy()[None], rows["label"].to_numpy())
     sides = [np.array([(rows["label"] == side).sum()]) for side in (1, 0)]
     expected = delong.area_between(area, covariance[0], *sides, 0.9)[:, 0]
@@ -121,7 +121,7 @@ def test_areas_have_an_interval_of_their_own() -> None:
     expected = delong.around(area, covariance[0], 0.9)[:, 0]
     normal = irm.evaluate("roc_auc", "gini", ci=0.9, method="delong")
     assert ends(normal) == pytest.approx(np.array([expected, 2 * expected - 1]), abs=1e-12)
-    drawn = irm.evaluate("roc_auc", "gini", "ks", ci=0.9, method="bootstrap")
+    drawn = irm.evaluate("roc_auc", "gini", "average_precision", ci=0.9, method="bootstrap")
     assert drawn[2:].equals(found[2:])
     assert (np.abs(ends(drawn) - ends(found))[:2, 0] > 1e-6).all()
     for roles in ({"weight": "w"}, {"cluster": "user"}):
@@ -155,7 +155,7 @@ def test_fewer_than_two_have_no_interval() -> None:
     """One row, one cluster; for DeLong one relevant row, or one other."""
     rows = rows_of(3).with_columns(one=pl.lit("x"))
     irm = rows.irm(query=None)
-    assert np.isnan(ends(irm(cluster="one").evaluate("roc_auc", "ks", "recall", ci=0.9))).all()
+    assert np.isnan(ends(irm(cluster="one").evaluate("roc_auc", "average_precision", "recall", ci=0.9))).all()
     first = rows[:1].irm(query=None)
     assert np.isnan(ends(first.evaluate("brier", "accuracy", ci=0.9))).all()
     for label, varies in (([1, 0, 0], False), ([1, 1, 0], True)):  # no draw puts the relevant row of the first higher
@@ -224,12 +224,12 @@ def test_totals_are_those_of_the_call_without_the_column() -> None:
     """The ends of a total are those of all rows, whichever way they were found."""
     rows = rows_of(7, n=90)
     for roles in ({}, {"weight": "w"}, {"cluster": "user"}):
-        irm = IRM(rows, query=None, **roles)
-        total = irm(by="day").evaluate("roc_auc", "ks", "f1", margins=True, **DRAWN).filter(total_over="day")
-        expected = irm.evaluate("roc_auc", "ks", "f1", **DRAWN)
+        irm, asked = IRM(rows, query=None, **roles), ("roc_auc", "average_precision", "f1")
+        total = irm(by="day").evaluate(*asked, margins=True, **DRAWN).filter(total_over="day")
+        expected = irm.evaluate(*asked, **DRAWN)
         assert total.select(expected.columns).equals(expected)
-        segment = irm(by="day").evaluate("roc_auc", "ks", "f1", **DRAWN).filter(day=1).drop("day")
-        alone = IRM(rows.filter(pl.col("day") == 1), query=None, **roles).evaluate("roc_auc", "ks", "f1", **DRAWN)
+        segment = irm(by="day").evaluate(*asked, **DRAWN).filter(day=1).drop("day")
+        alone = IRM(rows.filter(pl.col("day") == 1), query=None, **roles).evaluate(*asked, **DRAWN)
         assert segment.equals(alone)
 
 
@@ -438,8 +438,9 @@ def test_successive_scores_of_other_rows_are_one_to_measures_of_the_order(name: 
 TWO = rows_of(0)
 LOG = pl.DataFrame({"query": [1, 1], "score": [0.3, 0.1], "label": [1, 0]})
 REFUSALS = r"""
-TWO.irm.evaluate("roc_auc", "ks", ci=0.9, method="delong")
-    NotComputableError: ks has no interval by DeLong, but roc_auc and gini have one; pass method='bootstrap'
+TWO.irm.evaluate("roc_auc", "average_precision", ci=0.9, method="delong")
+    NotComputableError: average_precision has no interval by DeLong, but roc_auc and gini have one; pass
+        method='bootstrap'
 TWO.irm.evaluate("roc_auc(max_fpr=0.1)", ci=0.9, method="delong")
     NotComputableError: roc_auc(max_fpr=0.1) has no interval by DeLong, but roc_auc and gini have one; pass
         method='bootstrap'
@@ -457,7 +458,7 @@ TWO.irm.evaluate("roc_auc", method="delong")
 TWO.irm.evaluate("roc_auc", ci=0.9, method="delon")
     UnknownNameError: method='delon' is not one of 'delong', 'bootstrap', 't', 'normal'; did you mean 'delong'?
     but: TWO.irm.evaluate("roc_auc", "gini", ci=0.9, method="delong")
-    but: TWO.irm(weight="w").evaluate("auc", "ks", ci=0.9, method="bootstrap")
+    but: TWO.irm(weight="w").evaluate("auc", "average_precision", ci=0.9, method="bootstrap")
     but: LOG.irm.evaluate("roc_auc", ci=0.9)
 """
 

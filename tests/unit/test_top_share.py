@@ -263,7 +263,7 @@ SCORED(cluster="side").evaluate("lift(top=0.1)", ci=0.9)
 ROWS.irm(score=["score", "other"], label="label").compare("lift(top=0.1)")
 SCORED.compare("lift(top=0.1)", against="chance")
 SCORED(arm="side").ab_test("lift(top=0.1)")
-    NotComputableError: lift(top=0.1) is compared over queries only: of rows, systems have different rows with the
+    NotComparedError: lift(top=0.1) is compared over queries only: of rows, systems have different rows with the
         highest scores; ask evaluate() for the value of each, or compare roc_auc or average_precision
     but: ROWS.irm(score=["score", "other"], label="label").evaluate("lift(top=0.1)", ci=0.9)
     but: ROWS.irm(score=["score", "other"], label="label").compare("roc_auc", "average_precision", resamples=50)

@@ -22,8 +22,9 @@ from frame_metrics.inputs import Lists
 from frame_metrics.measuring.baseline import is_frame
 from frame_metrics.measuring.proxies import check_proxies
 from frame_metrics.measuring.results import IntervalOptions
-from frame_metrics.measuring.rows import check_pooled, check_top_of_pairs
+from frame_metrics.measuring.rows import NotComparedError, check_compared_rows, check_pooled
 from frame_metrics.measuring.split import check_split
+from frame_metrics.metrics.metric import BY_CHANCE
 from frame_metrics.metrics.names import Asked
 from frame_metrics.plan.call import Call
 from frame_metrics.plan.compared import MID_P, TESTS, WEIGHT_AND_CLUSTER_ROLES, ComparisonKind
@@ -61,7 +62,9 @@ TEST_ALIASES = dict.fromkeys(
 TEST_ALIASES |= dict.fromkeys(("permutation", "permutation_test", "fisher_randomization"), "randomization")
 TEST_ALIASES |= dict.fromkeys(("z-test", "z_test", "ztest", "normal"), "z")
 ARM_KINDS: tuple[ComparisonKind, ...] = ("arms", "rows of arms")
-
+# What may be compared in the place of a metric that drifts.
+INSTEAD = {"ece": "ece(norm=2, debiased=True) or brier", "ks": "roc_auc"}
+OTHERWISE = "a mean or a share of rows, as brier or accuracy"
 
 # Tests that flip the signs of differences, or exchange units, and so can test families together. Of McNemar's mid-p
 # the families are flipped, and its p-values of single pairs are by formula.
@@ -257,7 +260,7 @@ def check_compared(kind: ComparisonKind, call: Call, asked: Asked, options: Comp
         )
     if not call.columns.query and not call.has_saved_numbers:
         check_pooled(asked)
-        check_top_of_pairs(asked)
+        check_compared_rows(asked, arms=kind in ARM_KINDS)
     _check_asked(kind, asked, options)
     if asked:
         margins_of(options.margin, asked, bounded=not call.has_saved_numbers)
@@ -266,13 +269,19 @@ def check_compared(kind: ComparisonKind, call: Call, asked: Asked, options: Comp
 
 
 def _check_asked(kind: ComparisonKind, asked: Asked, options: CompareOptions) -> None:
-    """Raise for metrics without a value for each query, if the comparison needs such values."""
+    """Raise for metrics without a test of differences, or without a value for each query, if one is needed."""
     for name, metric in asked:
         others = options.saved or options.per_query or options.test not in (None, "randomization")
         if metric.input is Lists and (kind != "queries" or others):
-            raise NotComputableError(
+            raise NotComparedError(
                 f"{name} has one value for all lists together: compare() exchanges those of two systems, query by "
                 "query, with test='randomization'; it has no values of queries to save, to list or to test otherwise"
+            )
+        if metric.drifts:
+            instead = INSTEAD.get(metric.name, OTHERWISE)
+            raise NotComparedError(
+                f"{name} has no test of a difference: {BY_CHANCE}; compare {instead}, or ask evaluate() for the value "
+                "of each"
             )
         if metric.average is not None:
             raise NotComputableError(f"{name} is an average, and {options.verb}() needs metrics of single queries")
