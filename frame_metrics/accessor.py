@@ -1348,10 +1348,10 @@ class IRM(Generic[Frame]):
             others, one arm has more. "t" is Welch's, which needs scipy, "z" the normal one;
             "bootstrap" resamples the units of each arm, and a unit of several arms whole. These three are wrong where
             fewer than ten units of an arm differ from its most frequent value. All take clusters and weights. Without
-            a query the rows of each arm are pooled: "delong" for roc_auc and gini if each row counts once; for shares
-            of rows and other measures of true and predicted classes with a range the level at which Newcombe's interval
-            ends at 0, "newcombe" in the column test; else "bootstrap", whose draws are more if over 25 tests are
-            corrected together.
+            a query the rows of each arm are pooled: for shares of rows, other measures of true and predicted classes
+            with a range, and roc_auc and gini if each row counts once, the level at which Newcombe's interval ends at
+            0, "newcombe" in the column test; else "bootstrap", whose draws are more if over 25 tests are corrected
+            together. "delong" is for large arms: areas near 1 of a small one seem to differ.
         correction : as in ``compare``. "max_t" is the default of "randomization": the units of all arms are permuted at
             once, the greatest distance of all pairs in each permutation is kept, and intervals hold together. Other
             tests have "holm", and so have arms that share units, a ``covariate`` and ``strata``.
@@ -1492,7 +1492,7 @@ class IRM(Generic[Frame]):
         test, correction, over, margin : without ``by`` only.
         test : two-sided. "randomization", the default, exchanges units between two periods, and compares differences in
             standard errors; with the exceptions that ``ab_test`` has. "t" is Welch's, which needs scipy, "z" the normal
-            one; "bootstrap" resamples units. Without a query "delong", "newcombe" or "bootstrap", as in ``ab_test``.
+            one; "bootstrap" resamples units. Without a query "newcombe", "bootstrap" or "delong", as in ``ab_test``.
         correction, over : as in ``ab_test``.
         margin : as in ``ab_test``: the loss that would still be accepted, which adds p_not_worse and p_equivalent.
         ci : level of the interval of the difference, which is that of the test, as in ``ab_test``; with ``by``

@@ -63,10 +63,19 @@ def test_a_progress_bar_is_shown(capsys: Any) -> None:
 
 
 @pytest.mark.parametrize("metric", ["roc_auc", "gini"])
-def test_areas_of_arms_are_delongs(metric: str) -> None:
-    """The variance of a difference is the sum of those of both areas."""
+def test_areas_of_arms_are_newcombes(metric: str) -> None:
+    """The interval is made of those of both areas, and p is the level at which it ends at 0; DeLong's is asked for."""
     frame, slope = made(1), 1 if metric == "roc_auc" else 2
     row = rows(frame, metric, ci=0.9).row(0, named=True)
+    each = frame.irm(query=None, arm="arm", label="label", score="score").evaluate(metric, ci=0.9).sort("arm")
+    (low, high), (base_low, base_high) = each.select("ci_low", "ci_high").rows()[:: 1 if row["arm"] == "A" else -1]
+    value, base = row["value"], row["baseline_value"]
+    lower = row["difference"] - sqrt((value - low) ** 2 + (base_high - base) ** 2)
+    upper = row["difference"] + sqrt((high - value) ** 2 + (base - base_low) ** 2)
+    assert (row["test"], row["ci_low"], row["ci_high"]) == ("newcombe", pytest.approx(lower), pytest.approx(upper))
+    at_zero = rows(frame, metric, ci=1 - row["p_value"]).row(0, named=True)
+    assert min(abs(at_zero["ci_low"]), abs(at_zero["ci_high"])) < 1e-6
+    row = rows(frame, metric, ci=0.9, test="delong").row(0, named=True)
     variance = 0.0
     for arm in "AB":
         own = frame.filter(arm=arm)

@@ -25,9 +25,10 @@ from frame_metrics.metrics.names import Asked
 from frame_metrics.metrics.shares import are_row_shares
 from frame_metrics.plan.source import Source
 from frame_metrics.stats.arms import relative_ends
-from frame_metrics.stats.exact import normal_quantile
+from frame_metrics.stats.exact import detectable, normal_quantile
 from frame_metrics.stats.margins import SIGNS_OF_MARGIN, by_bound, level_away
 from frame_metrics.stats.shares import hybrid
+from frame_metrics.stats.significance import CLOSE
 from frame_metrics.verbs.compare.differences import (
     Pair,
     Row,
@@ -151,9 +152,14 @@ class ArmRows:
         """
         if self.options.test == "bootstrap":
             return [None] * len(self.asked)
-        both = zip(self.asked, self.values[0], strict=True)
-        level = self.options.ci
-        return [ends_by_formula(self._whole.inputs, one, None, found.value, level) for (_, one), found in both]
+        return [self._ends(metric, self.options.ci) for metric in range(len(self.asked))]
+
+    def _ends(self, metric: int, level: float) -> Array | None:
+        """Return the ends of the intervals of a metric by a formula, shape (2, arms in segments); None without one."""
+        inputs, asked, value = self._whole.inputs, self.asked[metric][1], self.values[0][metric].value
+        if metric in self.by_delong:
+            return value + inputs.areas.ends(level, None, float(asked.slope_by_area or 1))
+        return ends_by_formula(inputs, asked, None, value, level)
 
     @cached_property
     def clusters(self) -> list[Array]:
@@ -233,7 +239,8 @@ class ArmRows:
         of_logs = float(asked.slope_by_area or 1) ** 2 * variance[:, None] / np.where(means == 0, 1, means) ** 2
         n_errors = np.array([normal_quantile(self.options.ci) if of_logs.any() else np.nan])
         low, high = relative_ends(means, of_logs.sum(axis=0), n_errors)
-        return row | {"relative_low": low[0], "relative_high": high[0]}
+        row |= {"relative_low": low[0], "relative_high": high[0]}
+        return row if self.options.test == "delong" else row | self._by_newcombe(metric, at, values)
 
     def _by_draws(self, metric: int, at: list[int], values: list[float]) -> Row:
         """Return intervals and p-value from resamples of both arms; together, if they share clusters.
@@ -249,26 +256,36 @@ class ArmRows:
         margin = (self.asked[metric][1], self.margins[metric])
         known = None if np.isnan(margin[1]) else margin
         row = by_draws(values, np.array([np.resize(one, most) for one in each]), self.options, units, known)
-        by_formula = self._by_formula[metric]
-        if by_formula is None or share_clusters:
+        ends = self._by_formula[metric]
+        if ends is None or share_clusters:
             return row
-        if not np.isfinite(by_formula[:, at]).all():  # too few rows for the interval of an arm, and so for a test
+        # Too few rows for the interval of an arm are too few for a test.
+        return row | self._by_newcombe(metric, at, values) if np.isfinite(ends[:, at]).all() else {}
+
+    def _by_newcombe(self, metric: int, at: list[int], values: list[float]) -> Row:
+        """Return interval and p-value by Newcombe, of the intervals of both arms; they do not share clusters."""
+        ends, asked = self._by_formula[metric], self.asked[metric][1]
+        if ends is None or not np.isfinite(ends[:, at]).all():
             return {}
-        row["ci_low"], row["ci_high"] = hybrid(np.array(values), by_formula[:, at].T, 0.0, (1.0, -1.0)).tolist()
+        low, high = hybrid(np.array(values), ends[:, at].T, 0.0, (1.0, -1.0)).tolist()
         p = min(2 * self._p_of_margin(metric, at, values, 0.0).min(), 1.0)
-        row |= {"test": "newcombe", "p_value": max(p, least_of_units(units))}
-        row |= {} if known is None else margin_columns(self._p_of_margin(metric, at, values, margin[1]), known[0])
-        return row
+        level, least = self.options.ci, least_of_units(self._whole.n_units(asked)[at].tolist())
+        row: Row = {"test": "newcombe", "p_value": max(p, least), "ci_low": low, "ci_high": high}
+        error = (high - low) / (2 * normal_quantile(level))
+        row["mde"] = detectable(level) * error if least <= 1 - level + CLOSE else np.nan
+        margin = self.margins[metric]
+        known = not np.isnan(margin)
+        return row | (margin_columns(self._p_of_margin(metric, at, values, margin), asked) if known else {})
 
     def _p_of_margin(self, metric: int, at: list[int], values: list[float], margin: float) -> Array:
         """Return the p-values of the bound of Newcombe's interval, for a loss and for a gain of the margin."""
-        asked, found = self.asked[metric][1], self.values[0][metric].value
+        asked = self.asked[metric][1]
 
         def ends(z: float, way: float) -> tuple[float, float]:
-            by_formula = ends_by_formula(self._whole.inputs, asked, None, found, level_away(z))
-            if by_formula is None:
+            each = self._ends(metric, level_away(z))
+            if each is None:
                 return np.nan, np.nan
-            low, high = hybrid(np.array(values), by_formula[:, at].T, 0.0, (1.0, -1.0)).tolist()
+            low, high = hybrid(np.array(values), each[:, at].T, 0.0, (1.0, -1.0)).tolist()
             return (low, high) if way > 0 else (-high, -low)
 
         each = [partial(ends, way=side * asked.sign) for side in SIGNS_OF_MARGIN]
