@@ -68,6 +68,7 @@ class DuckDBFrame(Streamed):
     way_to_make_column = "make it one: relation.project('*, -distance as score')"
     numbered = False
     ignores_case = True
+    engine_memory = 100_000_000  # measured, DuckDB 2.0, two threads
 
     @cached_property
     @_alone()

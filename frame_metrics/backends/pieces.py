@@ -34,6 +34,8 @@ CATEGORIES = (pl.Categorical, pl.Enum)  # types whose hash is not the hash of th
 class Streamed(Backend):
     """A frame that is read in batches, and whose rows are all held in memory only if they fit."""
 
+    engine_memory = 0  # bytes that the engine which reads it holds by itself
+
     @abstractmethod
     def batches(self, columns: Sequence[str], memory: int | None = None) -> Generator[pl.DataFrame, None, None]:
         """Read the named columns in batches, in the order of the rows; a frame without rows gives an empty batch.
@@ -81,7 +83,8 @@ class Streamed(Backend):
                 f"{_in_words(memory // MEMORY_FACTOR)}, a quarter of the memory that is allowed; raise memory= if "
                 "there is more, or give it the rows of some queries"
             )
-        return self.to_native(request.compute(Stream(self, memory, request.limits.folder)))
+        left = max(memory - self.engine_memory, memory // 2)
+        return self.to_native(request.compute(Stream(self, left, request.limits.folder)))
 
     def to_native(self, answer: Answer) -> Any:
         return self.with_rows(pl.DataFrame() if answer.table is None else answer.table).to_native(answer)
