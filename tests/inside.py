@@ -64,12 +64,13 @@ from frame_metrics.plot.charts import for_phones
 from frame_metrics.roles.roles import CHOICES, COLUMNS, Roles, Ties
 from frame_metrics.stats import arm_families, delong, families, flips
 from frame_metrics.stats.exact import chi_square, expanded_level, fisher, mcnemar, split_exactly, wilson_interval
-from frame_metrics.stats.margins import margin_p_of_shares, straightened
+from frame_metrics.stats.margins import margin_p_of_shares
 from frame_metrics.stats.paired_shares import mid_p, newcombe
 from frame_metrics.stats.proxies import ppi_mean
 from frame_metrics.stats.resampling import Units, draws, resampled
 from frame_metrics.stats.shared_units import studentised
 from frame_metrics.stats.significance import adjusted
+from frame_metrics.stats.skewness import straightened
 from frame_metrics.stats.subsets import NormalSums, large_units, subset_sums
 from frame_metrics.stats.sums import sums_and_remainders, sums_of
 from frame_metrics.stats.two_arms import Arms

@@ -20,11 +20,11 @@ from frame_metrics.stats.arms import (
     p_above_at_all_looks,
     taken_by_welch,
 )
-from frame_metrics.stats.exact import student
 from frame_metrics.stats.exchange import least_p_of_arms, permuted
 from frame_metrics.stats.flips import every_flip, flipped, p_value_of_count
 from frame_metrics.stats.paired_shares import newcombe
 from frame_metrics.stats.significance import CLOSE, MIN_UNITS, adjusted
+from frame_metrics.stats.skewness import above, skewness, straightened
 from frame_metrics.stats.strata import Strata
 from frame_metrics.stats.two_arms import MIN_DIFFERING, Arms
 
@@ -97,36 +97,6 @@ def none_moved(share: Any, n: float) -> Any:
     At least this share of all units loses then, so that a unit does not move with a chance of at most 1 - share.
     """
     return (1 - share) ** n
-
-
-def skewness(parts: Array) -> Array:
-    """Return the skewness of a sum of independent parts, 0 if no part varies, shape (columns,).
-
-    Parameters
-    ----------
-    parts : the distance of each part from its mean, shape (units, columns).
-    """
-    most = np.abs(parts).max(axis=0, initial=0)
-    each = parts / np.where(most > 0, most, 1)
-    square = np.square(each).sum(axis=0)
-    return np.where(square > 0, (each**3).sum(axis=0) / np.where(square > 0, square, 1) ** 1.5, 0)
-
-
-def straightened(t: float, skew: float) -> float:
-    """Return Student's t without what comes from skewed values, which t would take for a gain or a loss.
-
-    Formula: t + a (2 t^2 + 1) / 6 + a^2 t^3 / 27, where a is the skewness of the mean. It grows with t.
-
-    Source: P. Hall, On the removal of skewness by transformation, Journal of the Royal Statistical Society B 54(1),
-    1992.
-    """
-    return t + skew * (2 * t * t + 1) / 6 + skew**2 * t**3 / 27
-
-
-def above(t: float, df: float) -> float:
-    """Return the one-sided p-value of Student's t, for a mean above 0."""
-    p = student(t, df) / 2
-    return p if t > 0 else 1 - p
 
 
 def normally_above(z: float) -> float:

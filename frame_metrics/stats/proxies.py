@@ -11,10 +11,10 @@ from frame_metrics.errors import NotComputableError, import_needed
 from frame_metrics.inputs import Array, ratio
 from frame_metrics.stats.averages import cluster_numbers, sums_within
 from frame_metrics.stats.exact import normal, normal_quantile
-from frame_metrics.stats.margins import above, skewness, straightened
 from frame_metrics.stats.offsets import offsets
 from frame_metrics.stats.shares import kish, wilson_on_range
 from frame_metrics.stats.significance import CLOSE
+from frame_metrics.stats.skewness import above, skewness, straightened
 
 FEWEST = 5  # the fewest queries, or clusters, that people must have judged; with fewer there is no mean
 

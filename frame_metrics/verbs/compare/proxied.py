@@ -15,11 +15,12 @@ from frame_metrics.metrics.metric import Metric
 from frame_metrics.metrics.names import Asked
 from frame_metrics.plan.source import Source
 from frame_metrics.stats.exact import detectable, normal_quantile
-from frame_metrics.stats.margins import above, normally_above
+from frame_metrics.stats.margins import normally_above
 from frame_metrics.stats.paired_shares import newcombe, table_of_pairs
 from frame_metrics.stats.proxies import PpiMean, bias_of, ppi_mean
 from frame_metrics.stats.shares import are_shares
 from frame_metrics.stats.significance import CLOSE
+from frame_metrics.stats.skewness import above
 from frame_metrics.stats.two_arms import MIN_DIFFERING
 from frame_metrics.verbs.compare.differences import P_OF_BIAS, Pair, Row, numbers_of_rows, tabled
 from frame_metrics.verbs.compare.margins import margin_columns_of_error, margins_of
