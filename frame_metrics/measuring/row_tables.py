@@ -103,7 +103,8 @@ def _each_segment(inputs: Inputs) -> Iterator[RowsOfTable]:
         return
     of_row, order = inputs.segments.of(cases.rows), np.flatnonzero(cases.row_weight * cases.times > 0)
     order = order[np.argsort(of_row[order], kind="stable")]
-    columns = [*(column.astype(np.int64) for column in columns_read(cases, Classes)), cases.times, cases.row_weight]
+    weight = cases.row_weight / (cases.row_weight.max(initial=0) or 1.0)  # whose scale changes no bit
+    columns = [*(column.astype(np.int64) for column in columns_read(cases, Classes)), cases.times, weight]
     columns += [cases.rows["cluster"].to_numpy()] if cases.columns.cluster else []
     for at in np.split(order, np.searchsorted(of_row[order], np.arange(size + 1)))[1:-1]:
         yield RowsOfTable(*(column[at] for column in columns))

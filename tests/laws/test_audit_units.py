@@ -19,7 +19,7 @@ UNITS: dict[str, list[list[str]]] = {
     "queries": [["query"]],
     "rankings": [["run"], ["seg", "query"]],
     "values of run": [["run"]],
-    "values of run in segments (seg)": [["run"], ["seg"]],
+    "values of run in segments of seg": [["run"], ["seg"]],
     "systems": [["run"]],
     "segments": [["seg"]],
     "grades": [["run", "seg", "query", "doc"]],
@@ -103,8 +103,8 @@ def test_a_count_is_of_what_its_check_names(seed: int) -> None:
 
 def unit(one: Any, irm: IRM[pl.DataFrame]) -> str:
     """The unit of a check, in the words of a frame."""
-    segments = "values of run in segments (seg)" if irm.roles.get("by") else "values of run"
-    return str(one.unit.format(word="queries", cells=segments, classes=f"classes in {segments}"))
+    segments = "values of run in segments of seg" if irm.roles.get("by") else "values of run"
+    return str(one.unit.format(word="queries", units="queries", cells=segments, classes=f"classes in {segments}"))
 
 
 def test_every_check_has_a_unit() -> None:

@@ -159,6 +159,10 @@ log({"sku": ["a", "a", "b", "c"]}, doc="sku").evaluate("recall", "rr")
     BadRowsError: sku: 1 of 4 rows repeats a document of its query (row 1); rows of several systems need system=; pass
         query=['qid', the session's column] if a query was asked several times; else keep one row of each, or pass
         doc=None; their judgments differ, so duplicates='first' takes none
+log({"sku": [*"aabc"], "pos": [1, 2, 1, 2], "rating": [1] * 4}, doc="sku", rank="pos", score=None).evaluate("rr")
+    BadRowsError: sku: 1 of 4 rows repeats a document of its query (row 1); no rank repeats, so lists showed a document
+        twice; pass doc=None, or duplicates='first' to keep the best place of each
+    but: log({"sku": [*"aabc"], "pos": [1, 2, 1, 2]}, doc=None, rank="pos", score=None).evaluate("rr")
 log({"sku": ["a", "a", "b", "c"]}, doc="sku", duplicates="first").evaluate("recall", "rr")
     BadRowsError: sku: 2 of 4 rows repeat a document of their query with another judgment (rows 0, 1); keep one of each
 log({"sku": ["a", "a", "b", "c"], "run": ["x", "y", "x", "x"]}, doc="sku", system="run").evaluate("recall", "rr")
@@ -1302,7 +1306,7 @@ def test_weights_may_be_far_from_one(scale: float) -> None:
         {"label": [1, 0, 1, 0, 1, 0] * 3, "predicted": [1, 1, 0, 0, 1, 0] * 3, "w": [1.0, 2.0, 3.0] * 6}
     )
     rows = rows.with_columns(score=pl.Series(range(18)) % 7 / 8)
-    names = ("precision", "mcc", "kappa", "informedness", "roc_auc", "average_precision", "brier", "ks")
+    names = ("precision", "mcc", "kappa", "informedness", "roc_auc", "average_precision", "brier")
     near, far = (
         frame.irm(query=None, weight="w").evaluate(*names, ci=0.9, resamples=20)
         for frame in (rows, rows.with_columns(pl.col("w") * scale))

@@ -139,7 +139,7 @@ def test_segments_without_some_class_are_a_warning() -> None:
     assert audited(framed({"W10": COMMON + FRAUD, "W11": COMMON + FRAUD}).irm(by="week", query=None)) == []
     assert audited(framed({"W10": COMMON, "W11": COMMON}).irm(by="week", query=None, positive="card")) == []
     first = irm.summary("recall")["sentence"].to_list()
-    assert first[0].startswith("Segments without some class (9 segments (day)): fraud is true in no row of 2026-03-20")
+    assert first[0].startswith("Segments without some class (9 segments of day): fraud is true in no row of 2026-03-20")
     assert f"No trend, break or outage is looked for: {NOT_THE_SAME.format('day')}" in first
     assert not any(" rose " in one for one in first)
     assert "without some class" not in " ".join(irm.summary("accuracy")["sentence"].to_list())
