@@ -21,6 +21,7 @@ import polars.selectors as cs
 
 from frame_metrics.backends.files import Unchanged
 from frame_metrics.backends.trec import read_qrels, read_run
+from frame_metrics.command.columns_there import likeness
 from frame_metrics.command.files import File, checked, file_errors, read_all
 from frame_metrics.command.formats import (
     KNOWN,
@@ -240,13 +241,23 @@ def file_names(names: Sequence[str]) -> list[str]:
 
 
 def _renamed(file: File, first: File) -> File:
-    """Return a file whose only column that the first one lacks is called as the first's own; a note is printed."""
+    """Return a file whose only column that the first one lacks is called as the first's own; a note is printed.
+
+    Both have to be called as judgments are.
+    """
     names, others = ({*one.plan.collect_schema()} for one in (first, file))
     if len(names - others) != 1 or len(others - names) != 1:
         return file
     (name,), (other,) = names - others, others - names
+    if not (_is_of_judgments(name) and _is_of_judgments(other)):
+        return file
     say(f"{file.name}: {other} is read as {name}, the column of {first.name}")
     return replace(file, plan=file.plan.rename({other: name}))
+
+
+def _is_of_judgments(name: str) -> bool:
+    """Return True for a name with a word that is usual for grades or labels."""
+    return any(likeness(role, name) for role in ("grade", "label"))
 
 
 def _separated(text: PlainText) -> PlainText:

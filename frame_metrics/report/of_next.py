@@ -184,7 +184,7 @@ class NextStepSentences(SentenceWriter):
     def _narrower(self) -> Iterator[Plain]:
         """Yield how many more queries would make the interval of the only system half as wide."""
         low, high, n = self.best_row.get("ci_low"), self.best_row.get("ci_high"), self.best_row["n"]
-        if low is None or high is None or high - low <= 0:
+        if low is None or high is None or high - low <= 0 or self.content.asked[0][1].summed:  # sums grow with rows
             return
         half = number_text((high - low) / 4)
         more = f"{TIMES_MORE} times as many {self.content.unit} ({TIMES_MORE * n:,})"

@@ -214,7 +214,7 @@ def test_other_words(call: str, capsys: pytest.CaptureFixture[str]) -> None:
     write(pl.concat([judged.with_columns(who=pl.lit(who)) for who in ("x", "y")]), "who.csv")
     machine = judged.with_columns(grade=2 - pl.col("grade"))
     write(judged, "x.csv")
-    write(machine.rename({"grade": "by machine"}), "y.csv")
+    write(machine.rename({"grade": "llm_grade"}), "y.csv")
     both = [one.with_columns(file=pl.lit(name)) for name, one in (("x", judged), ("y", machine))]
     write(pl.concat(both), "both_who.csv")
     write(pl.DataFrame({"label": [0, 1, 1], "score": [0.2, 0.7, 0.1], "guess": [0, 1, 0]}), "cases.csv")

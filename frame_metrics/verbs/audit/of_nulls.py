@@ -29,7 +29,8 @@ class Nulls(NamedTuple):
 @check("info", "{units}", only=lambda nulls: not nulls.is_arm, rises=(SHARE_TO_WARN, "warning"))
 def nulls_among_periods(nulls: Nulls) -> Seen:
     """{n} of {of} {units} ({share}) {have} no {nulls.column}, and {are} in values over all, but in no period"""
-    are_some = nulls.n > 0 and are_times(nulls.values.to_list(), nulls.column)
+    values = nulls.values.drop_nulls()
+    are_some = nulls.n > 0 and (values.is_empty() or are_times(values.to_list(), nulls.column))
     return Seen(nulls.n if are_some else 0, nulls.of)
 
 
