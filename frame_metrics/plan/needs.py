@@ -272,8 +272,8 @@ def _check_needed_roles(plan: Plan, needs: Needs) -> None:
             further: list[tuple[str, ...]] = [("query",)] * (of_queries and pair != ("query",))
             further += [("score", "rank")] * (bool(further) and not (columns.score or columns.rank))
             further += [pair for pair, lacking in [*lacks.items()][number:] if lacking and pair != ("score",)]
-            free = [name for name in free_columns(plan.roles, plan.available) if name not in columns.needed]
-            lists = [name for name in free if plan.backend.holds_lists(name)]
+            unnamed = [name for name in free_columns(plan.roles, plan.available) if name not in columns.needed]
+            lists = [name for name in unnamed if plan.backend.holds_lists(name)]
             if lists and {pair, *further} & {*IN_LISTS}:
                 raise _lists_without_roles(pair, further, lists, plan)
             options = likely_roles([pair, *further], plan.roles, plan.available)
