@@ -245,8 +245,7 @@ class ArmRows:
     def _by_draws(self, metric: int, at: list[int], values: list[float]) -> Row:
         """Return intervals and p-value from resamples of both arms; together, if they share clusters.
 
-        The difference of measures that have an interval by a formula has Newcombe's; with the correlation of the draws,
-        if they share clusters.
+        If they do not, the difference of measures that have an interval by a formula has Newcombe's.
         """
         systems = self.arms.group_of_cell[self.arm_segments.first[at]].tolist()
         share_clusters = np.isin(self.clusters[at[0]], self.clusters[at[1]]).any()
@@ -256,32 +255,29 @@ class ArmRows:
         units = self._whole.n_units(self.asked[metric][1])[at].tolist()
         margin = (self.asked[metric][1], self.margins[metric])
         known = None if np.isnan(margin[1]) else margin
-        sides = np.array([np.resize(one, most) for one in each])
-        row = by_draws(values, sides, self.options, units, known)
+        row = by_draws(values, np.array([np.resize(one, most) for one in each]), self.options, units, known)
         ends = self._by_formula[metric]
-        if ends is None:
+        if ends is None or share_clusters:
             return row
-        correlation = _correlation(sides) if share_clusters else 0.0
         # Too few rows for the interval of an arm are too few for a test.
-        return row | self._by_newcombe(metric, at, values, correlation) if np.isfinite(ends[:, at]).all() else {}
+        return row | self._by_newcombe(metric, at, values) if np.isfinite(ends[:, at]).all() else {}
 
-    def _by_newcombe(self, metric: int, at: list[int], values: list[float], correlation: float = 0.0) -> Row:
-        """Return interval and p-value by Newcombe, of the intervals of both arms; ``correlation``: of their values."""
+    def _by_newcombe(self, metric: int, at: list[int], values: list[float]) -> Row:
+        """Return interval and p-value by Newcombe, of the intervals of both arms; they do not share clusters."""
         ends, asked = self._by_formula[metric], self.asked[metric][1]
         if ends is None or not np.isfinite(ends[:, at]).all():
             return {}
-        low, high = hybrid(np.array(values), ends[:, at].T, 0.0, (1.0, -1.0), correlation).tolist()
-        p_of = partial(self._p_of_margin, metric, at, values, correlation)
-        p = min(2 * p_of(0.0).min(), 1.0)
+        low, high = hybrid(np.array(values), ends[:, at].T, 0.0, (1.0, -1.0)).tolist()
+        p = min(2 * self._p_of_margin(metric, at, values, 0.0).min(), 1.0)
         level, least = self.options.ci, least_of_units(self._whole.n_units(asked)[at].tolist())
         row: Row = {"test": "newcombe", "p_value": max(p, least), "ci_low": low, "ci_high": high}
         error = (high - low) / (2 * normal_quantile(level))
         row["mde"] = detectable(level) * error if least <= 1 - level + CLOSE else np.nan
         margin = self.margins[metric]
         known = not np.isnan(margin)
-        return row | (margin_columns(p_of(margin), asked) if known else {})
+        return row | (margin_columns(self._p_of_margin(metric, at, values, margin), asked) if known else {})
 
-    def _p_of_margin(self, metric: int, at: list[int], values: list[float], correlation: float, margin: float) -> Array:
+    def _p_of_margin(self, metric: int, at: list[int], values: list[float], margin: float) -> Array:
         """Return the p-values of the bound of Newcombe's interval, for a loss and for a gain of the margin."""
         asked = self.asked[metric][1]
 
@@ -289,15 +285,8 @@ class ArmRows:
             each = self._ends(metric, level_away(z))
             if each is None:
                 return np.nan, np.nan
-            low, high = hybrid(np.array(values), each[:, at].T, 0.0, (1.0, -1.0), correlation).tolist()
+            low, high = hybrid(np.array(values), each[:, at].T, 0.0, (1.0, -1.0)).tolist()
             return (low, high) if way > 0 else (-high, -low)
 
         each = [partial(ends, way=side * asked.sign) for side in SIGNS_OF_MARGIN]
         return np.array([by_bound(one, -margin) for one in each])
-
-
-def _correlation(sides: Array) -> float:
-    """Return the correlation of the draws of both arms, shape (2, draws), not below 0; 0 if one does not vary."""
-    known = sides[:, np.isfinite(sides).all(axis=0)]
-    spread = known.std(axis=1) if known.shape[1] else np.zeros(2)
-    return max(float(np.corrcoef(known)[0, 1]), 0.0) if spread.all() else 0.0
