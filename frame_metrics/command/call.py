@@ -121,7 +121,7 @@ class CommandLine:
         named = self.given.get("input") or ([] if leading else self.set_options.get("input", []))
         leading = leading or ([] if named else rest[:1])
         inputs, before = [*named, *leading], [self.set_options[one] for one in SAVED if self.set_options.get(one)]
-        with_itself = self.name in OF_FILES and self.name != "change" and self.set_options.get("saved")
+        with_itself = self.name != "change" and self.set_options.get("saved")
         if self.name in OF_FILES and len(inputs) == 2 and not with_itself:  # the other is compared with it
             inputs = [one for one in inputs if one not in before] or inputs
         return inputs, rest[len(leading) :]

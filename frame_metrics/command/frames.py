@@ -176,8 +176,7 @@ class Frames:
         elif not {"every", "baseline"} & {*self.call.set_options} and self.call.name in OF_PAIRS:
             for one in reading.each(self.call.roles.get("arm")):
                 check_dates_as_arms(log, one, [*options_of(self.call.name)])
-        arms = [*reading.each(self.call.roles.get("arm"))]
-        return in_periods(log, keys, self.call.set_options.get("every"), arms)
+        return in_periods(log, keys, self.call.set_options.get("every"), reading.each(self.call.roles.get("arm")))
 
     @property
     def _judged_documents(self) -> pl.LazyFrame:

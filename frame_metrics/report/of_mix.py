@@ -145,9 +145,8 @@ class MixSentences(SentenceWriter):
 
     def _is_later(self, row: Row) -> bool:
         """Return True if the period of a row is known to be later than the baseline."""
-        order, sides = self._sorted_arms, (self._system(row), row["baseline"])
-        return (
-            self._order_of_arms.in_time
-            and None not in sides
-            and order.index(self._system(row)) > order.index(row["baseline"])
-        )
+        sides = self._system(row), row["baseline"]
+        if not self._order_of_arms.in_time or None in sides:
+            return False
+        later, earlier = map(self._sorted_arms.index, sides)
+        return later > earlier

@@ -256,11 +256,10 @@ class ArmRows:
         margin = (self.asked[metric][1], self.margins[metric])
         known = None if np.isnan(margin[1]) else margin
         row = by_draws(values, np.array([np.resize(one, most) for one in each]), self.options, units, known)
-        ends = self._by_formula[metric]
-        if ends is None or share_clusters:
+        if self._by_formula[metric] is None or share_clusters:
             return row
-        # Too few rows for the interval of an arm are too few for a test.
-        return row | self._by_newcombe(metric, at, values) if np.isfinite(ends[:, at]).all() else {}
+        found = self._by_newcombe(metric, at, values)
+        return row | found if found else {}  # too few rows for the interval of an arm are too few for a test
 
     def _by_newcombe(self, metric: int, at: list[int], values: list[float]) -> Row:
         """Return interval and p-value by Newcombe, of the intervals of both arms; they do not share clusters."""
