@@ -28,8 +28,8 @@ from frame_metrics.backends.polars import LazyPolars
 from frame_metrics.backends.protocol import Gathering, Pieces
 from frame_metrics.backends.spark import SparkFrame
 from frame_metrics.backends.versioned import Sent
-from frame_metrics.command import reading, text_lines
-from frame_metrics.command.text_lines import PlainText
+from frame_metrics.command.files import reading, text_lines
+from frame_metrics.command.files.text_lines import PlainText
 from frame_metrics.data.reading import read_log
 from frame_metrics.errors import quote as shown_in_errors
 from frame_metrics.fast.codes import n_different

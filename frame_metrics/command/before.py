@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from frame_metrics.command import reading
 from frame_metrics.command.call import FILE, OF_PAGES
-from frame_metrics.command.files import read_all
-from frame_metrics.command.ids import matching
+from frame_metrics.command.files import reading
+from frame_metrics.command.files.files import read_all
+from frame_metrics.command.files.ids import matching
 from frame_metrics.command.saved import SavedFile, column_of_systems
 from frame_metrics.errors import BadRowsError, ColumnError, listed
 

@@ -10,13 +10,13 @@ from functools import cached_property
 from itertools import takewhile
 from typing import Any
 
-from frame_metrics.command import reading, writing
 from frame_metrics.command.commands import GATES_ON_VALUES, LIMITS, metrics_taken, options_of, takes_one_metric
-from frame_metrics.command.formats import format_inside, format_of
+from frame_metrics.command.files import reading, writing
+from frame_metrics.command.files.formats import format_inside, format_of
 from frame_metrics.command.front import PROGRAM
-from frame_metrics.command.gate_options import SAVED, check_gates
-from frame_metrics.command.gates import with_gated
-from frame_metrics.command.named_metrics import is_metric
+from frame_metrics.command.gates.gates import with_gated
+from frame_metrics.command.gates.options import SAVED, check_gates
+from frame_metrics.command.offers.named_metrics import is_metric
 from frame_metrics.command.options import JUDGMENTS
 from frame_metrics.command.settings import PROJECT, settings
 from frame_metrics.errors import BadValueError, FrameMetricsError, check_whole, listed

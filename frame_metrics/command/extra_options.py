@@ -1,6 +1,8 @@
 """Options that are neither roles nor parameters of verbs: their kinds, and what help says of them."""
 
-from frame_metrics.command.formats import READ
+from frame_metrics.command.files.formats import READ
+from frame_metrics.command.files.reading import checked_names
+from frame_metrics.command.files.writing import WRITTEN
 from frame_metrics.command.options import (
     ON,
     SWITCH,
@@ -15,8 +17,6 @@ from frame_metrics.command.options import (
     split_shares,
 )
 from frame_metrics.command.periods import day, period
-from frame_metrics.command.reading import checked_names
-from frame_metrics.command.writing import WRITTEN
 
 FILES = Kind("FILE", list, many=True, texts=True)
 FILE, NAME, COLUMN = (Kind(metavar, texts=True) for metavar in ("FILE", "NAME", "COLUMN"))

@@ -14,13 +14,14 @@ from typing import Any
 import polars as pl
 
 from frame_metrics.accessor import IRM
-from frame_metrics.command import mixed_systems, reading, writing
 from frame_metrics.command.before import Before
 from frame_metrics.command.call import FILE, OF_DOCS, OF_FILES, OF_PAGES, OF_RANKS, CommandLine
 from frame_metrics.command.commands import OF_JUDGE, options_of
-from frame_metrics.command.files import File
-from frame_metrics.command.gate_options import SAVED
-from frame_metrics.command.ids import as_texts, matching
+from frame_metrics.command.files import reading, writing
+from frame_metrics.command.files.files import File
+from frame_metrics.command.files.ids import as_texts, matching
+from frame_metrics.command.gates.options import SAVED
+from frame_metrics.command.offers import mixed_systems
 from frame_metrics.command.periods import check_dates_as_arms, in_periods, in_two
 from frame_metrics.command.saved import SavedFile
 from frame_metrics.command.texts import say

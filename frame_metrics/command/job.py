@@ -8,21 +8,22 @@ from dataclasses import replace
 import polars as pl
 
 from frame_metrics.backends.display import DIGITS
-from frame_metrics.command import ci_formats, writing
 from frame_metrics.command.call import PAGE, CommandLine
 from frame_metrics.command.commands import options_of
+from frame_metrics.command.files import writing
+from frame_metrics.command.files.reading import each
+from frame_metrics.command.files.trec_rows import rows_of_trec
 from frame_metrics.command.frames import Frames, WouldRunError
 from frame_metrics.command.front import FAILED, OK, PROGRAM, UNDECIDED, quiet_pipe
+from frame_metrics.command.gates import ci_formats
+from frame_metrics.command.gates.outcomes import Outcome, worst_passed
 from frame_metrics.command.judgment_notes import note_on_judgments, note_on_systems
-from frame_metrics.command.mixed_systems import refuse_places
-from frame_metrics.command.outcomes import Outcome, worst_passed
-from frame_metrics.command.reading import each
+from frame_metrics.command.offers.mixed_systems import refuse_places
+from frame_metrics.command.offers.single_rows import refuse_single_rows
+from frame_metrics.command.offers.ways_out import errors_with_ways_out
 from frame_metrics.command.report_files import check_report, write_report
 from frame_metrics.command.results import evaluated_with_gates, result_of
-from frame_metrics.command.single_rows import refuse_single_rows
 from frame_metrics.command.texts import in_words, on_github, say, say_at_terminal
-from frame_metrics.command.trec_rows import rows_of_trec
-from frame_metrics.command.ways_out import errors_with_ways_out
 from frame_metrics.errors import FrameMetricsError
 
 OF_MEANS = ("evaluate", "per-query")  # commands that print values of metrics, and no more

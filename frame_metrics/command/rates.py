@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import polars as pl
 
-from frame_metrics.command import writing
+from frame_metrics.command.files import writing
 from frame_metrics.command.front import quiet_pipe
 from frame_metrics.command.texts import say
 

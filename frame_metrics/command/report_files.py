@@ -7,8 +7,8 @@ from typing import Any
 
 import polars as pl
 
-from frame_metrics.command import writing
 from frame_metrics.command.commands import options_of
+from frame_metrics.command.files import writing
 from frame_metrics.command.frames import Frames
 from frame_metrics.command.front import quiet_pipe
 from frame_metrics.command.texts import column_with_flags, say_at_terminal, with_flags

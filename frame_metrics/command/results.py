@@ -11,15 +11,15 @@ from typing import Any, TypeAlias
 
 import polars as pl
 
-from frame_metrics.command import gates
 from frame_metrics.command.call import FILE
 from frame_metrics.command.commands import LIMITS, options_of, takes_one_metric
+from frame_metrics.command.files.reading import each
 from frame_metrics.command.frames import Frames
 from frame_metrics.command.front import PROGRAM
-from frame_metrics.command.gates_of_audit import grave
-from frame_metrics.command.one_sided import NOT_ALONE, Unpaired, in_one_log, unpaired
-from frame_metrics.command.outcomes import Outcome
-from frame_metrics.command.reading import each
+from frame_metrics.command.gates import gates
+from frame_metrics.command.gates.of_audit import grave
+from frame_metrics.command.gates.one_sided import NOT_ALONE, Unpaired, in_one_log, unpaired
+from frame_metrics.command.gates.outcomes import Outcome
 from frame_metrics.command.saved import corrected_over, each_with_itself, has_column, single_tests, system_column
 from frame_metrics.command.texts import column_with_flags, say
 from frame_metrics.command.verb_options import FEW_RESAMPLES, options_of_verb

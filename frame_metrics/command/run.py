@@ -19,9 +19,10 @@ from typing import Any
 
 import polars as pl
 
-from frame_metrics.command import ci_formats, reading, trec_eval
+from frame_metrics.command import trec_eval
 from frame_metrics.command.call import CommandLine
 from frame_metrics.command.commands import COMMANDS, COMMON, HELP, fill, options_of
+from frame_metrics.command.files import reading
 from frame_metrics.command.front import (
     BROKEN,
     COMMAND_TEXTS,
@@ -35,17 +36,18 @@ from frame_metrics.command.front import (
     printed,
     quiet_pipe,
 )
-from frame_metrics.command.guesses import call_of_metric, meant, unknown_command
+from frame_metrics.command.gates import ci_formats
 from frame_metrics.command.job import Job
-from frame_metrics.command.named_metrics import is_metric
-from frame_metrics.command.offered import NO_WAY, with_lines
-from frame_metrics.command.other_names import GATE, TRIED
-from frame_metrics.command.our_flags import known_flags, values_of
+from frame_metrics.command.offers.guesses import call_of_metric, meant, unknown_command
+from frame_metrics.command.offers.named_metrics import is_metric
+from frame_metrics.command.offers.offered import NO_WAY, with_lines
+from frame_metrics.command.offers.other_names import GATE, TRIED
+from frame_metrics.command.offers.our_flags import known_flags, values_of
+from frame_metrics.command.offers.trec_lines import in_trec
+from frame_metrics.command.offers.unknown_flags import may_take
+from frame_metrics.command.offers.whole import by_word, line, way_of
 from frame_metrics.command.rates import print_size_of_rates, rates_in
 from frame_metrics.command.texts import on_github, quoted, say, with_flags, with_words
-from frame_metrics.command.trec_lines import in_trec
-from frame_metrics.command.unknown_flags import may_take
-from frame_metrics.command.whole import by_word, line, way_of
 from frame_metrics.errors import BadValueError, FrameMetricsError, import_needed
 
 LINE = 79  # characters of a line of help

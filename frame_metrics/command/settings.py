@@ -8,8 +8,8 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from frame_metrics.command.commands import COMMANDS, options_of
+from frame_metrics.command.offers.other_options import RETIRED
 from frame_metrics.command.options import Option
-from frame_metrics.command.other_options import RETIRED
 from frame_metrics.errors import BadValueError, FrameMetricsError, UnknownNameError, closest, quote
 from frame_metrics.metrics.parameters import is_number
 

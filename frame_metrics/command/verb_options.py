@@ -8,9 +8,9 @@ from typing import Any
 
 import polars as pl
 
-from frame_metrics.command import reading
 from frame_metrics.command.call import WITH_FIRST
 from frame_metrics.command.commands import options_of, verb_of
+from frame_metrics.command.files import reading
 from frame_metrics.command.frames import Frames
 from frame_metrics.command.options import alone, literal
 from frame_metrics.command.periods import sides_of

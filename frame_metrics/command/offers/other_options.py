@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from frame_metrics.command.other_names import ANY, NO_NUMBER, NUMBER, TWO, WHOLE, WORST_QUERIES, Way
+from frame_metrics.command.offers.other_names import ANY, NO_NUMBER, NUMBER, TWO, WHOLE, WORST_QUERIES, Way
 
 # Other names of options, where a command has none of that name; of several, the first that it has. The usual names
 # of columns are those that roles declare.

@@ -6,9 +6,9 @@ import re
 
 import polars as pl
 
-from frame_metrics.command import reading
 from frame_metrics.command.call import FILE, OF_FILES, OF_PAGES
-from frame_metrics.command.columns_there import likeness
+from frame_metrics.command.files import reading
+from frame_metrics.command.files.columns_there import likeness
 from frame_metrics.command.frames import Frames
 from frame_metrics.errors import FrameMetricsError, quote
 from frame_metrics.roles.columns import ROLES

@@ -11,19 +11,19 @@ from collections.abc import Sequence
 from difflib import get_close_matches
 
 from frame_metrics.command.commands import COMMANDS, options_of
+from frame_metrics.command.files.writing import WRITTEN
 from frame_metrics.command.front import PROGRAM
-from frame_metrics.command.named_metrics import is_metric
-from frame_metrics.command.options import JUDGMENTS
-from frame_metrics.command.other_names import (
+from frame_metrics.command.offers.named_metrics import is_metric
+from frame_metrics.command.offers.other_names import (
     ABSENT,
     OTHER_NAMES,
     SAY_THE_SAME,
     TRIED,
     Way,
 )
-from frame_metrics.command.our_flags import is_input, with_before
-from frame_metrics.command.whole import line
-from frame_metrics.command.writing import WRITTEN
+from frame_metrics.command.offers.our_flags import is_input, with_before
+from frame_metrics.command.offers.whole import line
+from frame_metrics.command.options import JUDGMENTS
 from frame_metrics.metrics.names import read_text
 
 LEAST_WORD = 4  # letters of a word with which the name of a command may begin

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 import polars as pl
 
-from frame_metrics.command.formats import format_inside
+from frame_metrics.command.files.formats import format_inside
 from frame_metrics.errors import FrameMetricsError
 from frame_metrics.roles.columns import FOUND, ROLES
 

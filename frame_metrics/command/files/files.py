@@ -12,7 +12,7 @@ import polars as pl
 
 from frame_metrics.backends.files import Unchanged
 from frame_metrics.backends.polars import LazyPolars
-from frame_metrics.command.text_lines import EXACT, PlainText
+from frame_metrics.command.files.text_lines import EXACT, PlainText
 from frame_metrics.errors import BadValueError, ColumnError, FrameMetricsError, listed
 from frame_metrics.roles.series import TEXTS
 

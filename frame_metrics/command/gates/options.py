@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from math import isfinite
 from typing import Any
 
-from frame_metrics.command import gates
 from frame_metrics.command.commands import GATES_ON_VALUES, LIMITS
-from frame_metrics.command.gates_of_audit import check_bounds
+from frame_metrics.command.gates import gates
+from frame_metrics.command.gates.of_audit import check_bounds
 from frame_metrics.errors import BadValueError
 from frame_metrics.metrics.parameters import is_number
 

@@ -9,7 +9,7 @@ from typing import Any
 import polars as pl
 
 from frame_metrics.backends.display import printable
-from frame_metrics.command.outcomes import Outcome
+from frame_metrics.command.gates.outcomes import Outcome
 from frame_metrics.errors import FrameMetricsError, UnknownNameError
 
 BOUND = "queries without judgments=2%"  # an example of what an audit may find

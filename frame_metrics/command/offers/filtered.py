@@ -6,7 +6,7 @@ import re
 import shlex
 from collections.abc import Mapping, Sequence
 
-from frame_metrics.command.columns_there import columns_in
+from frame_metrics.command.files.columns_there import columns_in
 
 FILTERS = ("--filter", "--where")
 ONE_VALUE = re.compile(r"\s*([^=<>!'\"]+?)\s*==?\s*(['\"]?)([\w .:/-]+?)\2\s*")  # a column and its value

@@ -11,18 +11,18 @@ from itertools import combinations
 import polars as pl
 import polars.selectors as cs
 
-from frame_metrics.command import reading
 from frame_metrics.command.call import FILE, OF_ANNOTATORS
-from frame_metrics.command.columns_there import likeness, words_of
 from frame_metrics.command.commands import options_of
-from frame_metrics.command.formats import OF_CELLS
+from frame_metrics.command.files import reading
+from frame_metrics.command.files.columns_there import likeness, words_of
+from frame_metrics.command.files.formats import OF_CELLS
+from frame_metrics.command.files.rows_of_files import with_files
 from frame_metrics.command.frames import Frames
-from frame_metrics.command.mixed_systems import SEVERAL_PLACES
-from frame_metrics.command.named_metrics import is_metric
+from frame_metrics.command.offers.mixed_systems import SEVERAL_PLACES
+from frame_metrics.command.offers.named_metrics import is_metric
+from frame_metrics.command.offers.of_columns import of_columns
+from frame_metrics.command.offers.of_files import of_files
 from frame_metrics.command.periods import FIRST_ROWS, TIMES, holds_dates
-from frame_metrics.command.rows_of_files import with_files
-from frame_metrics.command.ways_of_columns import of_columns
-from frame_metrics.command.ways_of_files import of_files
 from frame_metrics.errors import (
     BadRowsError,
     BadValueError,

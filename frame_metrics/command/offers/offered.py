@@ -8,17 +8,17 @@ import shlex
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from typing import Any, TypeAlias
 
-from frame_metrics.command.columns_there import column_for, judgments_in
 from frame_metrics.command.commands import COMMANDS, options_of
-from frame_metrics.command.completed import completed, greatest_grade, with_whole_predictions
-from frame_metrics.command.filtered import FILTERS, filtered
+from frame_metrics.command.files.columns_there import column_for, judgments_in
 from frame_metrics.command.front import PROGRAM
+from frame_metrics.command.offers.completed import completed, greatest_grade, with_whole_predictions
+from frame_metrics.command.offers.filtered import FILTERS, filtered
+from frame_metrics.command.offers.other_names import GATE
+from frame_metrics.command.offers.our_flags import first_file, known_flags, values_of, with_before, without
+from frame_metrics.command.offers.trec_lines import in_trec
+from frame_metrics.command.offers.unknown_flags import with_flags_of_columns
+from frame_metrics.command.offers.whole import line
 from frame_metrics.command.options import SHORT_FLAGS, Option
-from frame_metrics.command.other_names import GATE
-from frame_metrics.command.our_flags import first_file, known_flags, values_of, with_before, without
-from frame_metrics.command.trec_lines import in_trec
-from frame_metrics.command.unknown_flags import with_flags_of_columns
-from frame_metrics.command.whole import line
 from frame_metrics.errors import FrameMetricsError
 from frame_metrics.metrics.names import plain_name
 from frame_metrics.roles.columns import ROLES

@@ -7,12 +7,12 @@ import re
 import shlex
 from collections.abc import Iterator, Sequence
 
-from frame_metrics.command.columns_there import has_judgments, words_of
 from frame_metrics.command.commands import metrics_taken, options_of
+from frame_metrics.command.files.columns_there import has_judgments, words_of
 from frame_metrics.command.front import PROGRAM
-from frame_metrics.command.named_metrics import is_metric, limited
-from frame_metrics.command.other_names import NEED_METRIC, NUMBER, TWO, Way
-from frame_metrics.command.other_options import (
+from frame_metrics.command.offers.named_metrics import is_metric, limited
+from frame_metrics.command.offers.other_names import NEED_METRIC, NUMBER, TWO, Way
+from frame_metrics.command.offers.other_options import (
     LEVEL,
     LIMITED,
     NO_ROWS,
@@ -22,9 +22,9 @@ from frame_metrics.command.other_options import (
     PICTURE,
     RETIRED,
 )
-from frame_metrics.command.our_flags import has_flag, known_flags, values_of, with_before, without
+from frame_metrics.command.offers.our_flags import has_flag, known_flags, values_of, with_before, without
+from frame_metrics.command.offers.unknown_flags import LEAST_WORD, not_read, reading_of
 from frame_metrics.command.rates import rates_in
-from frame_metrics.command.unknown_flags import LEAST_WORD, not_read, reading_of
 from frame_metrics.metrics.names import TWO_MEANINGS, plain_name, read_text
 
 OF_ROWS = ("compare", "ab-test", "change", "bounds")  # commands whose rows may be many

@@ -5,7 +5,7 @@ from __future__ import annotations
 import polars as pl
 
 from frame_metrics.command.frames import Frames
-from frame_metrics.command.named_metrics import is_metric
+from frame_metrics.command.offers.named_metrics import is_metric
 from frame_metrics.errors import BadValueError, listed
 from frame_metrics.metrics.names import read_text
 

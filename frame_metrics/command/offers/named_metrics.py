@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from frame_metrics.command.other_names import NUMBER
+from frame_metrics.command.offers.other_names import NUMBER
 from frame_metrics.errors import FrameMetricsError
 from frame_metrics.metrics.names import read_text
 

@@ -11,9 +11,9 @@ import polars as pl
 from frame_metrics.backends.display import printable
 from frame_metrics.backends.files import file_name, replacing
 from frame_metrics.backends.tables import markdown_text
-from frame_metrics.command.outcomes import Outcome
+from frame_metrics.command.files.writing import in_markdown_cells
+from frame_metrics.command.gates.outcomes import Outcome
 from frame_metrics.command.texts import in_command, in_lines
-from frame_metrics.command.writing import in_markdown_cells
 
 SUITE = "frame-metrics"
 

@@ -12,14 +12,14 @@ from typing import NamedTuple, get_args
 
 import polars as pl
 
-from frame_metrics.command.columns_there import first_rows, has_judgments, likeness, may_hold, words_of
 from frame_metrics.command.commands import COMMANDS, metrics_taken, options_of
-from frame_metrics.command.formats import format_of
-from frame_metrics.command.named_metrics import COMPARED, is_metric
+from frame_metrics.command.files.columns_there import first_rows, has_judgments, likeness, may_hold, words_of
+from frame_metrics.command.files.formats import format_of
+from frame_metrics.command.offers.named_metrics import COMPARED, is_metric
+from frame_metrics.command.offers.other_names import GATE, NUMBER
+from frame_metrics.command.offers.other_options import OTHER_FLAGS
+from frame_metrics.command.offers.our_flags import values_of
 from frame_metrics.command.options import JUDGMENTS, Option
-from frame_metrics.command.other_names import GATE, NUMBER
-from frame_metrics.command.other_options import OTHER_FLAGS
-from frame_metrics.command.our_flags import values_of
 from frame_metrics.command.periods import DATE
 from frame_metrics.errors import FrameMetricsError
 from frame_metrics.roles.columns import FOUND, ROLES

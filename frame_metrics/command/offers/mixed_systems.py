@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 
 import polars as pl
 
-from frame_metrics.command.files import File
+from frame_metrics.command.files.files import File
 from frame_metrics.errors import ColumnError, quote
 from frame_metrics.roles.columns import CALLED_RANK, Columns
 from frame_metrics.roles.series import names_something

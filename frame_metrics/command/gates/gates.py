@@ -11,8 +11,8 @@ from typing import Any
 import polars as pl
 
 from frame_metrics.backends.display import cell_text, printable
-from frame_metrics.command.one_sided import NOT_ALONE, Unpaired, keys_of_row
-from frame_metrics.command.outcomes import Outcome, Passed, passed_with, short
+from frame_metrics.command.gates.one_sided import NOT_ALONE, Unpaired, keys_of_row
+from frame_metrics.command.gates.outcomes import Outcome, Passed, passed_with, short
 from frame_metrics.errors import BadValueError, FrameMetricsError, listed
 from frame_metrics.measuring.courses import is_filled
 from frame_metrics.metrics.saved_names import metric_of, read_elsewhere

@@ -9,12 +9,12 @@ from itertools import pairwise
 
 import polars as pl
 
-from frame_metrics.command.columns_there import columns_in, first_rows
 from frame_metrics.command.commands import options_of
-from frame_metrics.command.named_metrics import is_metric, with_gates
+from frame_metrics.command.files.columns_there import columns_in, first_rows
+from frame_metrics.command.offers.named_metrics import is_metric, with_gates
+from frame_metrics.command.offers.other_names import GATE, NUMBER, Way
+from frame_metrics.command.offers.other_options import OF_COLUMN, OF_FIRST, OF_SECOND, OTHER_FLAGS, RETIRED
 from frame_metrics.command.options import Option
-from frame_metrics.command.other_names import GATE, NUMBER, Way
-from frame_metrics.command.other_options import OF_COLUMN, OF_FIRST, OF_SECOND, OTHER_FLAGS, RETIRED
 from frame_metrics.roles.roles import role_called
 
 OF_TWO_FILES = ("compare", "change", "sample-size")  # commands whose first file is the baseline

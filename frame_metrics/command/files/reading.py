@@ -21,9 +21,9 @@ import polars.selectors as cs
 
 from frame_metrics.backends.files import Unchanged
 from frame_metrics.backends.trec import read_qrels, read_run
-from frame_metrics.command.columns_there import likeness
-from frame_metrics.command.files import File, checked, file_errors, read_all
-from frame_metrics.command.formats import (
+from frame_metrics.command.files.columns_there import likeness
+from frame_metrics.command.files.files import File, checked, file_errors, read_all
+from frame_metrics.command.files.formats import (
     KNOWN,
     MARKS,
     OF_CELLS,
@@ -35,7 +35,7 @@ from frame_metrics.command.formats import (
     packed_by_gzip,
     unpacked,
 )
-from frame_metrics.command.text_lines import SEPARATORS, PlainText
+from frame_metrics.command.files.text_lines import SEPARATORS, PlainText
 from frame_metrics.command.texts import say, with_formulas
 from frame_metrics.errors import BadValueError, FrameMetricsError, listed, quote
 from frame_metrics.metrics.names import read_text

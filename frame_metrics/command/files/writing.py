@@ -19,7 +19,7 @@ from frame_metrics.backends.display import DIGITS, DIGITS_IN_NOTEBOOK, ON_DEMAND
 from frame_metrics.backends.files import file_name, replacing
 from frame_metrics.backends.tables import in_html, in_markdown
 from frame_metrics.backends.trec import write_qrels, write_run
-from frame_metrics.command.formats import ENDINGS, MARKS, OF_CELLS, format_of
+from frame_metrics.command.files.formats import ENDINGS, MARKS, OF_CELLS, format_of
 from frame_metrics.command.texts import in_lines, no_command, no_formula, on_github
 from frame_metrics.errors import ColumnError, FrameMetricsError, listed, no_column
 

@@ -1,0 +1,1 @@
+"""Files that are read and written, checked line by line: their formats, columns and rows."""
