@@ -14,6 +14,7 @@ import polars as pl
 import pytest
 
 from frame_metrics.command import main
+from frame_metrics.errors import quote
 from inside import LazyPolars, short_looks_at_files
 
 pytestmark = pytest.mark.usefixtures("alone")
@@ -55,23 +56,39 @@ def write(frame: pl.DataFrame, name: str) -> None:
 # lists
 
 
-def test_lists_in_a_csv_file_are_an_error_that_says_what_can_hold_them(capsys: Captured) -> None:
-    """Texts of lists are named, with the files that hold lists; a file of these is read."""
-    lists = pl.DataFrame({"query": [1, 2], "doc": [["a", "b"], ["c", "d"]], "gold": [["a"], ["d"]]})
-    texts = lists.with_columns(
-        pl.format("['{}']", pl.col(name).list.join("', '")).alias(name) for name in ("doc", "gold")
-    )
-    texts.write_csv("log.csv")
-    told = "; in 'doc', 'gold' are texts of lists, as \"['a', 'b']\": lists need a Parquet or JSON Lines file"
-    said = refused(capsys, "log.csv", "--relevant", "gold")
-    assert said.startswith(
-        "--relevant gold holds no lists of ids; if it has one id for each query, give a file of queries "
-    )
-    assert said.endswith(told)
-    assert refused(capsys, "log.csv").endswith(told)
+PYTHON, JSON = "['{}']", '["{}"]'  # how each writes a list of texts
+
+
+def test_lists_are_read_from_every_kind_of_file(capsys: Captured) -> None:
+    """Cells of a CSV file hold lists as Python or JSON writes them; an empty cell is a query without results."""
+    lists = pl.DataFrame({"query": [1, 2, 3], "doc": [["a", "b"], ["c", "d"], None], "gold": [["a"], ["d"], ["e"]]})
+    for text in (PYTHON, JSON):
+        between = text.strip("[]").replace("{}", ", ")
+        cells = [pl.format(text, pl.col(name).list.join(between)).alias(name) for name in ("doc", "gold")]
+        lists.with_columns(cells).write_csv("log.csv")
+        assert values(capsys, "log.csv", "--relevant", "gold") == [("1", 1.0), ("2", 0.5), ("3", 0.0)]
     for name in ("log.jsonl", "log.parquet"):
         write(lists, name)
-        assert values(capsys, name, "--relevant", "gold") == [("1", 1.0), ("2", 0.5)]
+        assert values(capsys, name, "--relevant", "gold") == [("1", 1.0), ("2", 0.5), ("3", 0.0)]
+
+
+def test_lists_of_numbers_in_cells_are_scores_and_labels_or_ids(capsys: Captured) -> None:
+    """Ids are texts, as elsewhere in CSV; scores order the list."""
+    Path("log.csv").write_text('query,scores,labels\n1,"[0.1, 0.9]","[1, 0]"\n2,"[2, 1]","[1, 0]"\n')
+    assert values(capsys, "log.csv", "--score", "scores", "--label", "labels") == [("1", 0.5), ("2", 1.0)]
+    Path("log.csv").write_text('query,doc,gold\n1,"[7, 8]",[8]\n')
+    assert values(capsys, "log.csv", "--relevant", "gold") == [("1", 0.5)]
+
+
+@pytest.mark.parametrize("odd", ["['a' 'b']", "[a, b]", '[["a"]]'])
+def test_cells_in_brackets_that_are_no_lists_are_errors(odd: str, capsys: Captured) -> None:
+    """Neither as the only ones nor below lists are cells taken for ids, as 'ab' of two texts that numpy wrote."""
+    row, good = pl.DataFrame({"query": [1], "doc": [odd], "gold": ["['a']"]}), ["['a']"] * 30
+    row.write_csv("log.csv")
+    assert refused(capsys, "log.csv", "--relevant", "gold").startswith(f"doc: {quote(odd)} is no list of texts")
+    rows = pl.DataFrame({"query": range(31), "doc": [*good, odd], "gold": [*good, "['a']"]})
+    rows.write_csv("log.csv")
+    assert refused(capsys, "log.csv", "--relevant", "gold").startswith(f"doc: {quote(odd)} is no list of texts")
 
 
 def test_one_relevant_id_for_each_query_is_a_file_of_judgments(capsys: Captured) -> None:

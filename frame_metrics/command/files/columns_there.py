@@ -10,7 +10,8 @@ import numpy as np
 import polars as pl
 
 from frame_metrics.command.files.formats import format_inside
-from frame_metrics.errors import FrameMetricsError
+from frame_metrics.command.files.lists_in_cells import lists_in, with_lists
+from frame_metrics.errors import BadValueError, FrameMetricsError
 from frame_metrics.roles.columns import FOUND, ROLES
 
 FIRST_ROWS = 2_000  # rows that show what a column holds
@@ -51,8 +52,9 @@ def first_rows(arguments: Iterable[str]) -> pl.DataFrame:
     for one in arguments:
         if os.path.isfile(one) and columns_in(one):
             try:
-                return scan(one, infer=True).head(FIRST_ROWS).collect()
-            except (pl.exceptions.PolarsError, OSError):
+                rows = scan(one, infer=True).head(FIRST_ROWS)
+                return with_lists(rows, lists_in(rows)).collect()
+            except (pl.exceptions.PolarsError, OSError, BadValueError):
                 continue
     return pl.DataFrame()
 

@@ -21,7 +21,7 @@ import polars.selectors as cs
 
 from frame_metrics.backends.files import Unchanged
 from frame_metrics.backends.trec import read_qrels, read_run
-from frame_metrics.command.files.columns_there import likeness
+from frame_metrics.command.files.columns_there import OF_LISTS, likeness
 from frame_metrics.command.files.files import File, checked, file_errors, read_all
 from frame_metrics.command.files.formats import (
     KNOWN,
@@ -35,6 +35,7 @@ from frame_metrics.command.files.formats import (
     packed_by_gzip,
     unpacked,
 )
+from frame_metrics.command.files.lists_in_cells import lists_in, with_lists
 from frame_metrics.command.files.text_lines import SEPARATORS, PlainText
 from frame_metrics.command.texts import say, with_formulas
 from frame_metrics.errors import BadValueError, FrameMetricsError, listed, quote
@@ -185,7 +186,8 @@ class InputFiles:
         raw = pl.scan_csv(path, infer_schema=False, **options)
         there = raw.collect_schema().names()
         types = dict.fromkeys(self._columns(IDS), pl.String) | dict.fromkeys(self._columns(NUMBERS), pl.Float64)
-        types = {column: kind for column, kind in types.items() if column in there}
+        lists = {} if self.converts_only else lists_in(raw, self._columns(OF_LISTS))
+        types = {column: kind for column, kind in types.items() if column in there and column not in lists}
         empty = {column: "" for column in self._columns((*NUMBERS, *INFERRED)) if column in there}  # in quotes too
         options |= {"infer_schema_length": ROWS_FOR_TYPES, "null_values": empty or None}
         plan = pl.scan_csv(path, schema_overrides=types, **options)
@@ -197,7 +199,8 @@ class InputFiles:
             types |= {column: pl.String for column, odd in written.items() if odd}
             plan = pl.scan_csv(path, schema_overrides=types, **options)
         texts = [column for column in self._columns(INFERRED) if kinds.get(column) == pl.String]
-        return plan.with_columns(pl.lit(None).alias(column) for column in texts if _empty(plan.select(column)))
+        plan = plan.with_columns(pl.lit(None).alias(column) for column in texts if _empty(plan.select(column)))
+        return with_lists(plan, lists)
 
     def _typed(self, name: str, path: str, kind: str) -> pl.LazyFrame:
         """Return the plan of a file whose format has types, or of a TREC file.

@@ -9,13 +9,11 @@ from contextlib import contextmanager
 from itertools import combinations
 
 import polars as pl
-import polars.selectors as cs
 
 from frame_metrics.command.call import FILE, OF_ANNOTATORS
 from frame_metrics.command.commands import options_of
 from frame_metrics.command.files import reading
 from frame_metrics.command.files.columns_there import likeness, words_of
-from frame_metrics.command.files.formats import OF_CELLS
 from frame_metrics.command.files.rows_of_files import with_files
 from frame_metrics.command.frames import Frames
 from frame_metrics.command.offers.mixed_systems import SEVERAL_PLACES
@@ -30,7 +28,6 @@ from frame_metrics.errors import (
     FrameMetricsError,
     UnknownNameError,
     listed,
-    quote,
 )
 from frame_metrics.roles.columns import ROLES
 
@@ -52,9 +49,7 @@ OF_ROWS = (
     "rows without a query have no values of queries: their gate reads the log of before, as "
     "--fail-if-worse-than old.csv"
 )
-ROWS_SEARCHED = 20  # rows of a CSV file in which texts of lists are searched for
 # Errors that lists in a CSV file lead to.
-FROM_LISTS_IN_CSV = re.compile("is missing; name its column|holds no lists of ids")
 
 
 @contextmanager
@@ -88,8 +83,6 @@ def errors_with_ways_out(frames: Frames) -> Iterator[None]:
                 raise ColumnError(f"{error}; pass --by {shlex.quote(way)}").offering({"day": [way]}) from None
             if frames.call.judgments_alone:  # whose documents stand in the place of a log, with a score
                 error.args = (str(error).replace(f", {listed(frames.made)}", ""),)
-            elif FROM_LISTS_IN_CSV.search(str(error)):
-                error.args = (f"{error}{_texts_of_lists(frames)}",)
             raise
         except BadRowsError as error:
             if ONE_VALUE in str(error):
@@ -280,16 +273,3 @@ def _who_judged(frames: Frames) -> ColumnError:
     likely = [name for name in there if name.lower() in ANNOTATORS]
     way = f"pass --annotator {shlex.quote(likely[0])}" if likely else f"name its column, one of {listed(there)}"
     return ColumnError(f"no option says who judged; {way}").offering(annotator=likely[0] if likely else ...)
-
-
-def _texts_of_lists(frames: Frames) -> str:
-    """Return what to do about columns of a CSV file whose values are texts of lists; "" if there are none."""
-    for file in frames.files:
-        if file.kind in OF_CELLS:
-            texts = file.plan.select(cs.string()).head(ROWS_SEARCHED).collect()
-            first = {name: values[0] for name in texts.columns if len(values := texts[name].drop_nulls())}
-            lists = {name: text for name, text in first.items() if text.strip()[:1] + text.strip()[-1:] == "[]"}
-            if lists:
-                where = f"in {listed(lists)} are texts of lists, as {quote(next(iter(lists.values())))}"
-                return f"; {where}: lists need a Parquet or JSON Lines file"
-    return ""
