@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import shlex
 import signal
 import sys
 import tempfile
@@ -39,6 +40,7 @@ from frame_metrics.command.front import (
 from frame_metrics.command.gates import ci_formats
 from frame_metrics.command.job import Job
 from frame_metrics.command.offers.guesses import call_of_metric, meant, unknown_command
+from frame_metrics.command.offers.losses import OF_LOSS
 from frame_metrics.command.offers.named_metrics import is_metric
 from frame_metrics.command.offers.offered import NO_WAY, with_lines
 from frame_metrics.command.offers.other_names import GATE, TRIED
@@ -93,8 +95,13 @@ class _Parser(argparse.ArgumentParser):
 
     def _way(self, command: str, flag: str) -> str:
         """Return what to do in the place of a flag, or of one of its words; "" if no table has it."""
-        if known := way_of(command, flag).text:
-            return known
+        way = way_of(command, flag)
+        ours = (way.typed or "").partition(" ")[0]
+        its = [one for one in COMMANDS if ours[2:].replace("-", "_") in options_of(one)]
+        if its and (way.command or command) not in its:
+            return f"{ours} is an option of {', '.join(its)}"
+        if way.text:
+            return way.text
         word = by_word(command, flag, [values_of(self.arguments).get(flag, "")])
         return way_of(command, word[0]).text if word else ""
 
@@ -198,7 +205,10 @@ def _command(arguments: list[str]) -> int:
     if not arguments or arguments[0] not in COMMANDS:
         return _no_command(arguments)
     name, *rest = _without_dashes(arguments)
+    typed = rest
     name, rest = known_flags(name, rest)
+    if {*OF_LOSS} & {*rest} - {one.partition("=")[0] for one in typed}:
+        say(f"read as {shlex.join([PROGRAM, name, *rest])}")
     if name == "sample-size" and (rates := rates_in(rest)):
         print_size_of_rates(rates)
         return OK

@@ -38,7 +38,7 @@ class Way(NamedTuple):
 
 
 ANY, WHOLE, NUMBER, TWO = r"[^-].*", r"[1-9]\d*", r"\d*\.?\d+", r"[^-,][^,]*,[^,]+"  # patterns of values
-NO_NUMBER = rf"(?!{NUMBER}$){ANY}"
+NO_NUMBER = rf"(?!{NUMBER}%?$){ANY}"
 GATE = ("--fail-under", "--fail-over", "--fail-if-worse-than", "--not-worse-than", "--fail-on")
 WORST_QUERIES = "--per-query --sort=difference"
 AS_GATE = Way("evaluate with a gate, as --fail-under ndcg@10=0.4", "", "evaluate", one_of=GATE)

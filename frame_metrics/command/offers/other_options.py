@@ -30,9 +30,6 @@ OTHER_FLAGS = {
     **dict.fromkeys(("--budget", "--limit", "--top", "-n"), "--n"),
     **dict.fromkeys(("--fail-below", "--fail-if-below", "--fail-if-under"), "--fail-under"),
     **dict.fromkeys(("--fail-above", "--fail-if-above", "--fail-if-over"), "--fail-over"),
-    **dict.fromkeys(
-        ("--max-regression", "--max-decrease", "--max-loss", "--allowed-drop", "--tolerance"), "--max-drop"
-    ),
     "--confidence": "--ci",
     **dict.fromkeys(("--iterations", "--replicates"), "--resamples"),
     "--control": "--baseline",
@@ -150,7 +147,12 @@ RETIRED = {
     **dict.fromkeys(("min", "at-least"), Way("a gate is --fail-under", "--fail-under {}", value=NUMBER)),
     **dict.fromkeys(("max", "at-most"), Way("a gate is --fail-over", "--fail-over {}", value=NUMBER)),
     "baseline": SAVED,
-    "fail-if-worse": Way(f"pass --fail-if-worse-than old.csv, {BASE}", "--fail-if-worse-than {}", value=NO_NUMBER),
+    "fail-if-worse": Way(
+        f"pass --fail-if-worse-than old.csv, {BASE}; the loss that is accepted is a number in units of the metric, "
+        "--max-drop, or --margin if it must be sure",
+        "--fail-if-worse-than {}",
+        value=NO_NUMBER,
+    ),
     **dict.fromkeys(("compare-to", "compare-with"), FIRST_OF_TWO),
     **dict.fromkeys(("against", "reference-run", "saved"), SAVED),
     **dict.fromkeys(("compare against", "compare reference-run"), FIRST_OF_TWO),

@@ -11,8 +11,9 @@ import polars as pl
 
 from frame_metrics.command.commands import options_of
 from frame_metrics.command.files.columns_there import columns_in, first_rows
+from frame_metrics.command.offers.losses import with_losses
 from frame_metrics.command.offers.named_metrics import is_metric, with_gates
-from frame_metrics.command.offers.other_names import GATE, NUMBER, Way
+from frame_metrics.command.offers.other_names import GATE, Way
 from frame_metrics.command.offers.other_options import OF_COLUMN, OF_FIRST, OF_SECOND, OTHER_FLAGS, RETIRED
 from frame_metrics.command.options import Option
 from frame_metrics.roles.roles import role_called
@@ -22,7 +23,6 @@ SHARE = re.compile(r"0?\.\d+")  # a number that is no cutoff, but may be a thres
 OF_GROUPS = {**dict.fromkeys(("compare", "leaderboard", "sample-size"), "--system"), "ab-test": "--arm"}
 NO_LEVEL = re.compile(r"$|-[^\d.]")  # what may stand behind --ci without its level
 OF_METRICS = ("-m", "--metric", "--metrics")
-BARE = ("--fail-if-worse", "--fail-if-worse-than")  # gates on the file of before, which may be an input
 TEXT = ("text", "txt", "plain")  # other names of the format of a table
 
 
@@ -33,7 +33,7 @@ def known_flags(name: str, arguments: Sequence[str]) -> tuple[str, list[str]]:
     arguments = _of_raters(_with_filters(_each_metric(arguments), {**options_of(name)}), options_of(name))
     if name == "per-query" and "--baseline" in values_of(arguments):  # whose values are differences
         name, arguments = "compare", [*arguments, "--per-query"]
-    arguments = _gate_of_files(arguments) if name == "compare" else arguments
+    arguments = with_losses(arguments, options_of(name))
     arguments = _files_first(arguments) if name in OF_TWO_FILES else arguments
     arguments = with_gates(arguments) if "fail_under" in options_of(name) else arguments
     arguments = _with_query_id(arguments) if "query_id" in options_of(name) else arguments
@@ -138,19 +138,6 @@ def _with_query_id(arguments: Sequence[str]) -> list[str]:
     return [f"{ours.get(flag, flag)}{equals}{value}" for flag, equals, value in flags]
 
 
-def _gate_of_files(arguments: Sequence[str]) -> list[str]:
-    """Return arguments in which a gate without its file, beside two files, has that of the baseline, else the first."""
-    pairs = enumerate(pairwise([*arguments, "-"]))
-    at = next((at for at, (one, after) in pairs if one in BARE and after[:1] == "-"), None)
-    files = [one for one, before in with_before(arguments) if before[:1] != "-" and os.path.isfile(one)]
-    if at is None or len(files) != 2:
-        return [*arguments]
-    baseline = values_of(arguments).get("--baseline", "")
-    before = next((one for one in files if os.path.splitext(os.path.basename(one))[0] == baseline), files[0])
-    rest, _ = without([*arguments[:at], *arguments[at + 1 :]], ["--baseline"])
-    return [*rest, "--fail-if-worse-than", before]
-
-
 def _files_first(arguments: Sequence[str]) -> list[str]:
     """Return arguments in which files that flags call the baseline, or the other one, are the inputs."""
     first, second, rest, left = list[str](), list[str](), list[str](), [*arguments]
@@ -215,7 +202,6 @@ def _ours(flag: str, options: Mapping[str, Option], value: str, arguments: Seque
     singular = [_singular(plain)] if _way(plain[2:], value) is None else []
     known += [*([f"--{role}"] * bool(role and singular)), plain, *singular]
     known = ["--threshold", *known] if plain in ("--cutoff", "--at") and SHARE.fullmatch(value) else known
-    known = ["--max-drop", *known] if plain == "--fail-if-worse" and re.fullmatch(NUMBER, value) else known
     ours = next((one for one in known if _suits(one.split(" ")[0], options, value, arguments)), flag)
     return [flag] if ours == "--input" and not os.path.exists(value) else ours.split(" ")
 
