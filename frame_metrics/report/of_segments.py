@@ -19,7 +19,7 @@ from frame_metrics.report.sentence_writer import SentenceWriter
 from frame_metrics.report.sentences import Plain, Sentence
 from frame_metrics.report.time_sentences import TimeChange
 from frame_metrics.report.value_sentences import OutstandingSegment
-from frame_metrics.report.words import p_words
+from frame_metrics.report.words import name_of, p_words
 from frame_metrics.stats.outstanding import MIN_COMPARED, MIN_FLIPPED
 from frame_metrics.stats.periods import MIN_PERIODS
 from frame_metrics.verbs.compare.farthest import farthest
@@ -28,6 +28,7 @@ from frame_metrics.verbs.compare.options import CompareOptions
 SEGMENTS = 50  # the most segments of rows without a query; with more, none is searched
 MIN_ROWS_OF_SEGMENT = 30  # the fewest rows of such a segment; with fewer, a bootstrap interval covers too rarely
 SERIES = 500  # the most segments of all systems together in which systems are compared
+HALF = 0.5  # how far off the other segments of a time are, as a share of all of it, if it is not one of them alone
 DRAWS = 200  # resamples for each segment; so some of them lie outside its interval
 OPPOSITE = 3  # the most segments that are named in which another system beats the best one
 
@@ -223,13 +224,15 @@ class SegmentSentences(SentenceWriter):
         found = [*self._of_queries(pairs[0], not_found)]
         if sure and not any(isinstance(one, OutstandingSegment) for one in found):
             yield from self._greatest_change(pairs, nothing)
-            return
-        nothing += not_found
-        for one in found:
-            if isinstance(one, OutstandingSegment):
-                others = [other for other in sure if other.segment != one.segment]
-                one = replace(one, more=surely_too(others, one.difference))
-            yield one
+        else:
+            nothing += not_found
+            for one in found:
+                if isinstance(one, OutstandingSegment):
+                    others = [other for other in sure if other.segment != one.segment]
+                    one = replace(one, more=surely_too(others, one.difference))
+                yield one
+        if self._times:  # what happens to all systems in a period is no difference of theirs
+            yield from self._of_queries(None, nothing)
 
     def _of_queries(self, pair: Difference | None, nothing: list[str]) -> Iterator[Sentence]:
         """Yield the segment whose mean is farthest from that of all other queries, if its p-value is below .05.
@@ -246,7 +249,7 @@ class SegmentSentences(SentenceWriter):
         calls, asked = self.work.without_notes(self.work.irm), self.work.metrics_to_pass(name)
         system = self.work.nested.get(system, system)
         found = calls.tried(
-            "segments", partial(farthest, self.work.plan, asked, name, system, self.content.ci, options)
+            "segments", partial(farthest, self.work.plan, asked, name, system, self.content.ci, options, self._period)
         )
         if found is None:
             yield self._not_looked_for(calls.absent_sections[0]["reason"])
@@ -255,9 +258,16 @@ class SegmentSentences(SentenceWriter):
         if not row["n_segments"]:
             yield self._not_looked_for(self._too_few())
         elif row["p_value"] >= ALPHA:
-            nothing.append(f"a segment that stands out ({p_words(row['p_value'])})")
+            what = "that" if pair is None else f"in which the difference from {name_of(pair.baseline)}"
+            nothing.append(f"a segment {what} stands out ({p_words(row['p_value'])})")
         else:
-            yield self._standing(row, pair)
+            left_out = {*self.content.by} - {self._period} if row["is_whole"] else {}
+            yield self._standing({name: value for name, value in row.items() if name not in left_out}, pair)
+
+    @property
+    def _period(self) -> str | None:
+        """The column of times, each of which is looked at over all others too; None without one beside others."""
+        return self._times[0] if self._times and len(self.content.by) > 1 else None
 
     def _too_few(self) -> str:
         """Return the reason why there is no segment that could be judged."""
@@ -276,24 +286,42 @@ class SegmentSentences(SentenceWriter):
         return self._of_row(OutstandingSegment, row, by=self.content.first_compared, **figures)
 
     def _of_rows(self, ci: float, nothing: list[str]) -> Iterator[Sentence]:
-        """Yield the segment whose interval excludes the value of all rows; intervals hold for all segments together."""
-        level, draws = 1 - (1 - ci) / self._n, max(1000, DRAWS * self._n)
-        calls, irm = self.work.without_notes(self.work.irm), self.work.irm
-        found = calls.tried("segments", partial(irm.evaluate, self.content.first, ci=level, resamples=draws))
-        every = [] if found is None else found.to_dicts()
+        """Yield the segment whose interval excludes the value of all rows; intervals hold for all segments together.
+
+        Beside other columns, each time is one more. It comes first if its segments are off but for the farthest, too.
+        """
+        calls, irm, time = self.work.without_notes(self.work.irm), self.work.irm, self._period
+        n = self._n + len({row[time] for row in self.segments_of_best} if time else ())
+        level, draws = 1 - (1 - ci) / n, max(1000, DRAWS * n)
+        parts = [irm, *([irm(by=time)] if time else [])]
+        each = [partial(one.evaluate, self.content.first, ci=level, resamples=draws) for one in parts]
+        found = [calls.tried("segments", call) for call in each]
+        every = [row for some in found if some is not None for row in some.to_dicts()]
         rows = [row for row in every if self._system(row) == self.best and row["n"] >= MIN_ROWS_OF_SEGMENT]
         rows = [row for row in rows if row["ci_low"] is not None and row["ci_high"] is not None]
         if not rows:
             why = (
                 calls.absent_sections[0]["reason"]
-                if found is None
+                if found[0] is None
                 else f"no segment has {MIN_ROWS_OF_SEGMENT} {self.content.unit}"
             )
             yield self._not_looked_for(why)
             return
         whole = self.best_row["value"]
         far = [] if whole is None else [row for row in rows if row["ci_high"] < whole or row["ci_low"] > whole]
-        for row in sorted(far, key=lambda row: -abs(row["value"] - whole))[:1]:
+        far.sort(key=lambda row: -abs(row["value"] - whole))
+        singles, wholes = ([row for row in far if ({*self.content.by} <= {*row}) == is_one] for is_one in (True, False))
+        if wholes and singles and not self._is_of_all(wholes[0], singles[0], rows, whole):
+            wholes = []
+        for row in [*wholes, *singles][:1]:
             yield self._of_row(OutstandingSegment, row, baseline_value=whole)
         if not far:
             nothing.append("a segment that stands out")
+
+    def _is_of_all(self, row: Mapping[str, Any], single: Mapping[str, Any], rows: Any, whole: float) -> bool:
+        """Return True if the segments of a time, but for one, are half as far off as all of them on average."""
+        time = str(self._period)
+        others = [one for one in rows if one[time] == row[time] and {*self.content.by} <= {*one} and one != single]
+        n = sum(one["n"] for one in others)
+        mean = sum(one["value"] * one["n"] for one in others) / n if n else whole
+        return (mean - whole) / (row["value"] - whole) > HALF

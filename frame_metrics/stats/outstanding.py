@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -18,6 +18,7 @@ from frame_metrics.threads import in_threads
 MIN_COMPARED = 5  # the fewest units of a segment, and of the rest, with which it is compared
 MIN_FLIPPED = 30  # the fewest clusters with which what they add to differences is flipped
 ALPHA = 0.05  # a segment stands out if its p-value is smaller
+SURE = 1.645  # standard errors, from which on the rest of a whole is surely on the side of one of its segments
 # How many permutations are drawn: first; in all, if p may be significant; and in all, if it is near the level.
 FIRST_PERMUTATIONS, PERMUTATIONS, MOST_PERMUTATIONS = 199, 1999, 4999
 NEARLY = 0.6 * ALPHA, 1.4 * ALPHA  # between these a p-value is near the level
@@ -36,6 +37,7 @@ class Outstanding:
     segment: int
     p: float  # the share of permutations in which some segment is as far from the rest
     n: int  # how many segments were compared
+    is_whole: bool = False  # whether it is the number of several segments together
 
 
 def outstanding(values: Array, segment: Array, cluster: Array | None = None) -> Outstanding:
@@ -76,6 +78,41 @@ def outstanding(values: Array, segment: Array, cluster: Array | None = None) -> 
     least = float(distance.max()) * (1 - STATISTIC_TOL)
     first = int(np.flatnonzero(distance >= least)[0])  # if two segments are equally far, the smaller one
     return Outstanding(int(compared.names[places[first]]), _share(draw, least, width), len(places))
+
+
+def outstanding_with_wholes(
+    values: Array, segment: Array, cluster: Array | None, whole: Array, other: Array
+) -> Outstanding:
+    """Return the segment, or the whole of several segments, that is farthest from the rest.
+
+    Segments and wholes are two families, so the smaller p-value is doubled. Of a sure whole and a sure segment of it,
+    on the same side, it is the whole if its other segments are surely on that side too, beside the same ones of other
+    wholes.
+
+    Parameters
+    ----------
+    values, segment, cluster : as ``outstanding`` takes them.
+    whole, other : the number of each query's whole, as of its week, and what its segment is beside that, (queries,).
+    """
+    one, every = outstanding(values, segment, cluster), outstanding(values, whole, cluster)
+    n, families = one.n + every.n, bool(one.n) + bool(every.n)
+    of_one, of_whole = (replace(some, p=min(families * some.p, 1.0), n=n) for some in (one, every))
+    of_whole = replace(of_whole, is_whole=True)
+    here, within = segment == one.segment, whole == every.segment
+    if max(of_one.p, of_whole.p) < ALPHA and within[here].all():
+        side, elsewhere = np.sign(values[within].mean() - values.mean()), other != other[here][0]
+        if side * (values[here].mean() - values.mean()) > 0:
+            rest = values[within & elsewhere], values[~within & elsewhere]
+            return of_whole if _standard_errors(side, *rest) > SURE else of_one
+    return of_whole if of_whole.p <= of_one.p else of_one
+
+
+def _standard_errors(sign: float, one: Array, other: Array) -> float:
+    """Return the signed difference of two means in standard errors; 0 if one has no values."""
+    if not (len(one) and len(other)):
+        return 0.0
+    error = np.sqrt(one.var() / len(one) + other.var() / len(other))
+    return float(_divided(sign * (one.mean() - other.mean()), error))
 
 
 @record

@@ -299,6 +299,51 @@ def test_cells_of_several_columns_are_one_family() -> None:
     assert row["of"] == "device = d1, country = c2"
 
 
+WEEK = [f"2026-W{i + 1:02}" for i in range(4)]
+
+
+@pytest.mark.parametrize("of_rows", [False, True])
+@pytest.mark.parametrize(
+    ("lost", "only", "named"),
+    [(0.0, None, []), (0.25, None, ["week = 2026-W04"]), (0.4, "d1", ["week = 2026-W04, device = d1"])],
+)
+def test_of_few_weeks_beside_another_column_a_week_is_one_segment_more(
+    of_rows: bool, lost: float, only: str | None, named: list[str]
+) -> None:
+    """A week in which all devices fell is named, not one of its devices; one device that fell alone is."""
+    n, rng = 720, RNG(2)
+    log = pl.DataFrame({"query": range(n), "week": np.repeat(WEEK, 180), "device": [f"d{i % 3}" for i in range(n)]})
+    hit = (pl.col("week") == WEEK[3]) & (pl.lit(value=True) if only is None else pl.col("device") == only)
+    log = log.with_columns(u=rng.random(n), label=rng.random(n) < 0.5)
+    log = log.with_columns(right=pl.col("u") < 0.9 - pl.when(hit).then(lost).otherwise(0))
+    log = log.with_columns(rr=pl.col("right").cast(pl.Float64), predicted=pl.col("label") == pl.col("right"))
+    roles = (
+        {"label": "label", "predicted": "predicted", "query": None} if of_rows else {"query": "query", "value": "rr"}
+    )
+    for by in (["week", "device"], ["device", "week"]):
+        summary = log.irm(**roles, by=by).summary(*(["accuracy"] if of_rows else []))
+        assert [", ".join(sorted(row["of"].split(", "))[::-1]) for row in of(summary, "segment")] == named
+        for row in of(summary, "segment"):
+            some = log.filter(week=WEEK[3], **({} if only is None else {"device": only}))["rr"]
+            assert (row["value"], row["n"]) == (pytest.approx(some.mean()), len(some))
+            assert row["sentence"].startswith("2026-W04 (week) is unusually low" if only is None else "")
+
+
+@pytest.mark.parametrize("by", ["week", ["week", "device"]])
+def test_with_a_baseline_a_week_in_which_all_systems_fell_is_named(by: Any) -> None:
+    """Differences are looked for, as the words say, and the level of a system too."""
+    rng, n = RNG(3), 360
+    log = pl.DataFrame({"query": range(n), "week": np.repeat(WEEK, 90), "device": [f"d{i % 2}" for i in range(n)]})
+    log = log.with_columns(rr=rng.random(n)).with_columns(rr=pl.col("rr") / pl.when(week=WEEK[3]).then(2).otherwise(1))
+    both = pl.concat([log.with_columns(run=pl.lit(name)) for name in ("a", "b")])
+    both = both.with_columns(rr=pl.col("rr") + rng.normal(0, 0.02, 2 * n))
+    summary = both.irm(query="query", value="rr", by=by, system="run").summary(baseline="a")
+    (row,) = of(summary, "segment")
+    assert row["sentence"].startswith("2026-W04 (week) is unusually low, which is worse for a: rr 0.2")
+    (row,) = of(summary, "nothing")
+    assert ", a segment in which the difference from a stands out (p = " in row["sentence"]
+
+
 def test_days_beside_another_column_are_searched_segment_by_segment() -> None:
     """An outage of one device is told with the device; either column alone is looked at too."""
     frame = log(day=lambda rng, n: [f"2026-01-{i // 4 % 20 + 1:02}" for i in range(n)])

@@ -22,7 +22,7 @@ from frame_metrics.plan.plan import Plan
 from frame_metrics.plan.source import Source, answer_of
 from frame_metrics.stats.averages import tally
 from frame_metrics.stats.intervals import intervals
-from frame_metrics.stats.outstanding import ALPHA, outstanding
+from frame_metrics.stats.outstanding import ALPHA, outstanding, outstanding_with_wholes
 from frame_metrics.verbs.compare.options import CompareOptions
 from frame_metrics.verbs.compare.pair_groups import range_of_metric
 from frame_metrics.verbs.compare.paired import pairing_function
@@ -30,6 +30,7 @@ from frame_metrics.verbs.compare.paired import pairing_function
 FIGURES = ("value", "whole", "ci_low", "ci_high", "p_value")
 COUNTS_OF_FARTHEST = ("n", "n_segments")
 COLUMNS_OF_FARTHEST: dict[str, Any] = dict.fromkeys(FIGURES, pl.Float64) | dict.fromkeys(COUNTS_OF_FARTHEST, pl.Int64)
+COLUMNS_OF_FARTHEST |= {"is_whole": pl.Boolean}  # whether it is all segments with the value of ``period``
 DRAWS = 200, 1000, 40_000  # resamples for each segment, so that some are outside the interval; and the least, the most
 
 
@@ -40,6 +41,7 @@ def farthest(
     system: Any,
     ci: float | None,
     options: CompareOptions | None = None,
+    period: str | None = None,
 ) -> Any:
     """Return the segment that is farthest from the rest: its mean, that of all, interval, p-value and queries.
 
@@ -51,6 +53,7 @@ def farthest(
     system : the system, or the arm, whose values are looked at; None if there are none.
     ci : the level of the interval, as 0.95; None for none.
     options : those of a comparison with one baseline, to look at differences from it; None to look at values.
+    period : a column of segments, as that of weeks, of which each value is looked at over all others too; or None.
     """
     call, asked = planned(plan, metrics, Needs(verb=EVALUATE))
     paired = None if options is None else pairing_function(call, asked, options)
@@ -62,26 +65,45 @@ def farthest(
             values, segment, cluster = _of_values(all_values, at, system)
         else:
             values, segment, cluster = _of_differences(paired(all_values), at, system)
-        found = outstanding(values, segment, cluster)
-        here = segment == found.segment
+        if period is None:
+            found, names = outstanding(values, segment, cluster), segment
+        else:
+            whole, other = (codes[segment] for codes in _parts_of_segments(all_values.index, period))
+            found = outstanding_with_wholes(values, segment, cluster, whole, other)
+            names = whole if found.is_whole else segment
+        here = names == found.segment
         mean = [float(some.mean()) if len(some) else np.nan for some in (values[here], values)]
         # The interval of the segment, at the level of all segments together (Bonferroni).
         ends = (np.nan, np.nan)
         if ci is not None and found.p < ALPHA:
             between = range_of_metric(all_values.asked[at][1], values) if paired is None else (-np.inf, np.inf)
             ends = _interval(values, here, cluster, 1 - (1 - ci) / found.n, found.n, between)
-        figures = (*mean, *ends, found.p if found.n else np.nan, here.sum(), found.n)
+        figures = (*mean, *ends, found.p if found.n else np.nan, here.sum(), found.n, found.is_whole)
         columns = {
             column: float_column(np.array([one])).cast(kind)
             for (column, kind), one in zip(COLUMNS_OF_FARTHEST.items(), figures, strict=True)
         }
         return Answer(
-            all_values.index.key_rows(segment=np.array([max(found.segment, 0)])),
+            all_values.index.key_rows(segment=segment[here][:1] if here.any() else np.zeros(1, np.int64)),
             columns,
             table=all_values.index.key_table,
         )
 
     return answer_of(call, compute, lambda types: dict(COLUMNS_OF_FARTHEST), keys=call.columns.by, in_pieces=True)
+
+
+def _parts_of_segments(index: Index, name: str) -> tuple[Array, Array]:
+    """Return the number of each segment's value of a column, and that of its other values, shape (segments,)."""
+    values = index.segments.values
+    own = index.segments.internal_keys[[*index.segments.columns].index(name)]
+    return _codes(values.select(own)), _codes(values.drop(own))
+
+
+def _codes(values: pl.DataFrame) -> Array:
+    """Return a number for each row, the same for equal rows, shape (rows,)."""
+    distinct = values.unique(maintain_order=True).with_row_index("code")
+    found = values.join(distinct, on=values.columns, how="left", nulls_equal=True, maintain_order="left")
+    return found["code"].to_numpy()
 
 
 def _interval(
