@@ -10,7 +10,10 @@ from typing import Any
 import polars as pl
 
 from frame_metrics.backends.tables import Cell, Table
+from frame_metrics.measuring.values_of_source import planned
 from frame_metrics.plan.call import Call
+from frame_metrics.plan.declared import EVALUATE
+from frame_metrics.plan.needs import Needs
 from frame_metrics.report.calls import Calls
 from frame_metrics.report.cells import ALPHA, EQUAL, cell_of, counted, number_text, sign_of, table_of
 from frame_metrics.report.content import Content
@@ -118,12 +121,12 @@ def proxy_means(content: Content) -> Iterator[Table]:
         yield replace(made, rows=rows, notes=[MEANING_OF_MEANS], subtext=under)
 
 
-# Judgments of people, and those of a machine for other documents, in the words of a kind of frame.
+# Judgments of people, and those of a machine for other documents, in the words of a kind of frame; and other names.
 OVER = dict.fromkeys(
     ("polars.DataFrame", "polars.LazyFrame"),
-    "pl.concat([people, machine], how='diagonal_relaxed').unique({}, keep='first')",
+    ("pl.concat([people, {}], how='diagonal_relaxed').unique({}, keep='first')", "machine.rename({})"),
 )
-OVER["pandas.DataFrame"] = "pd.concat([people, machine]).drop_duplicates({})"
+OVER["pandas.DataFrame"] = ("pd.concat([people, {}]).drop_duplicates({})", "machine.rename(columns={})")
 
 
 class ProxySentences(SentenceWriter):
@@ -156,13 +159,28 @@ class ProxySentences(SentenceWriter):
         """Yield what to do where people judged too few queries whole: these alone count."""
         some = f"Let {PEOPLE} judge {FEWEST} {self.content.unit} or more, drawn at random, each with every document"
         yield self._plain("next", f"{some} that the {MACHINE} judged; labels of single documents count for none")
-        kind, roles = self.content.basis.kind, {row["role"]: row["column"] for row in self.content.basis.roles}
-        names = [roles.get(f"{role} of the judgments") for role in ("query", "doc")]
-        if kind not in OVER or None in names:
-            return
-        keys = ", ".join(repr(one) for name in names for one in str(name).split(", "))
-        lay = f"Or lay the judgments of {PEOPLE} over those of the {MACHINE}: means are then mostly the {MACHINE}'s"
-        yield self._plain("code", f"{lay}. In code: irm.judge(None).judge({OVER[kind].format(f'[{keys}]')})")
+        if over := self._over():
+            lay = f"Or lay the judgments of {PEOPLE} over those of the {MACHINE}: means are then mostly the {MACHINE}'s"
+            yield self._plain("code", f"{lay}. In code: irm.judge(None).judge({over})")
+
+    def _over(self) -> str:
+        """Return the code for the judgments of both, "" if none is known or each side has a scale of its own."""
+        call, _ = planned(self.work.plan, self.work.metrics_to_pass(self.content.first), Needs(verb=EVALUATE))
+        ours, theirs = call.judgment_columns, None if call.proxy is None else call.proxy.judgment_columns
+        if self.content.basis.kind not in OVER or ours is None or theirs is None or ours.shape.made:
+            return ""
+        scales = {(one.conventions.rel, str(one.conventions.scale)) for one in (call, call.proxy) if one}
+        if len(scales) > 1 or bool(ours.grade) != bool(theirs.grade):
+            return ""
+        value, keys = "grade" if ours.grade else "label", [*ours.query, str(ours.doc)]
+        names = [(*one.query, one.doc, getattr(one, value)) for one in (theirs, ours)]
+        other = {old: new for old, new in zip(*names, strict=True) if old != new}
+        both, renamed = OVER[self.content.basis.kind]
+        known = {*call.columns.query, call.columns.doc, "query", "doc", value}
+        roles: dict[str, list[Any]] = {"query": [*ours.query], "doc": [ours.doc], value: [getattr(ours, value)]}
+        given = {role: some if some[1:] else some[0] for role, some in roles.items() if not {*some} <= known}
+        named = "".join(f", {role}={some!r}" for role, some in given.items())
+        return f"{both.format(renamed.format(other) if other else 'machine', keys)}{named}"
 
     def labels(self, pairs: Sequence[Difference]) -> Iterator[Plain]:
         """Yield how many more queries people should judge to show the difference that shows now, or a larger one."""

@@ -171,7 +171,7 @@ class SentenceWriter:
             return {"few_units_text": f"people judged none of the {self.content.unit} whole"}
         by, users = units_in_words(self.work.columns.cluster)
         units = f" {by} fewer than {FEWEST} {users}" if self.work.columns.cluster else f", fewer than {FEWEST}"
-        return {"few_units_text": f"people judged {counted(row['n'], self.content.unit)}{units}"}
+        return {"few_units_text": f"people judged {counted(row['n'], self.content.unit)} whole{units}"}
 
     def _between(self, pair: Difference, article: str = "the") -> str:
         """Return words for the difference of a pair; of more than two systems with both names."""

@@ -244,6 +244,22 @@ def test_a_query_of_which_people_judged_fewer_documents(name: str, rests: bool) 
     assert found["n"].to_list() == [10 if rests else 20] * 2
 
 
+@pytest.mark.parametrize("metric", ["ndcg@3", "precision@3", "rr"])
+def test_a_result_that_neither_judged_is_not_relevant_to_both(metric: str) -> None:
+    """A query that people judged as far as the machine did stays in their sample, which is random only as a whole."""
+    log, people, machine = simulated()
+    first = pl.col("score").rank("ordinal", descending=True).over("system", "query") == 1
+    new = log.filter(first, pl.col("query") % 2 == 0).with_columns(doc="n" + pl.col("doc"), score=pl.col("score") + 1)
+    irm = pl.concat([log, new]).irm(system="system")
+    found = irm.judge(people, proxy=machine).evaluate(metric, ci=0.9)
+    assert found["n"].to_list() == [20, 20]
+    nothing = new.select("query", "doc", pl.lit(0).alias("grade")).unique().cast(people.schema)
+    zeros = [pl.concat([one, nothing.join(one, on="query", how="semi")]) for one in (people, machine)]
+    assert_frame_equal(found, irm.judge(zeros[0], proxy=zeros[1]).evaluate(metric, ci=0.9))
+    by_machine = irm.judge(people, proxy=zeros[1]).evaluate(metric)  # what it judged alone is missing
+    assert max(by_machine["n"]) < 20
+
+
 def test_the_ideal_is_of_the_same_documents() -> None:
     """A perfect machine that judged all, beside people who judged the first results only, gives no wrong ndcg."""
     log, people, _ = simulated(whole=60)
@@ -742,26 +758,31 @@ def test_people_and_a_machine_have_a_report() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", ["polars", "pandas"])
+@pytest.mark.parametrize(
+    ("kind", "names"), [("polars", ("grade", "grade")), ("pandas", ("rating", "said")), ("polars", ("grade", "said"))]
+)
 @pytest.mark.parametrize(("metric", "n"), [("ndcg@5", 0), ("precision@3", 1)])
-def test_labels_scattered_over_queries_lead_to_whole_ones(metric: str, n: int, kind: str) -> None:
+def test_labels_scattered_over_queries_lead_to_whole_ones(
+    metric: str, n: int, kind: str, names: tuple[str, str]
+) -> None:
     """Or to people's judgments over the machine's, by code that runs."""
     rng = np.random.default_rng(0)
     rows = [(q, d, s, float(rng.random())) for s in "ab" for q in range(60) for d in range(8)]
     log = pl.DataFrame(rows, schema=["query", "doc", "system", "score"], orient="row")
     machine = log.select("query", "doc").unique(maintain_order=True).with_columns(grade=pl.col("doc") % 4)
     people = machine.sample(200, seed=1).with_columns(grade=3)
+    both = pl.concat([people, machine], how="vertical_relaxed").unique(["query", "doc"], keep="first")
+    people, machine = (one.rename({"grade": name}) for one, name in zip((people, machine), names, strict=True))
     log, people, machine = (as_kind(one, kind) for one in (log, people, machine))
-    irm = IRM(log, system="system").judge(people, proxy=machine)
+    irm = IRM(log, system="system").judge(people, grade=names[0], proxy=IRM(machine, grade=names[1]))
     told = as_polars(irm.summary(metric))
-    whose = "none of the queries whole" if not n else "1 query, fewer than 5"
+    whose = "none of the queries whole" if not n else "1 query whole, fewer than 5"
     assert f"a and b are not compared: people judged {whose}." in told["sentence"].to_list()
     (step,), (code,) = (told.filter(kind=kind)["sentence"] for kind in ("next", "code"))
     assert step.startswith("Let people judge 5 queries or more, drawn at random, each with every document that the ")
     assert code.startswith("Or lay the judgments of people over those of the LLM judge: means are then mostly ")
-    names = {"irm": irm, "pl": pl, "pd": pd, "people": people, "machine": machine}
-    laid = as_polars(eval(code.rstrip(".").partition("In code: ")[2], names).evaluate(metric))
-    both = pl.concat(map(as_polars, (people, machine)), how="diagonal_relaxed").unique(["query", "doc"], keep="first")
+    there = {"irm": irm, "pl": pl, "pd": pd, "people": people, "machine": machine}
+    laid = as_polars(eval(code.rstrip(".").partition("In code: ")[2], there).evaluate(metric))
     assert_frame_equal(laid, as_polars(IRM(as_polars(log), system="system").judge(both).evaluate(metric)))
 
 

@@ -59,12 +59,17 @@ def queries_that_only_people_judged(sides: Sides) -> Seen:
 
 @check("warning", "rankings")
 def rankings_judged_by_people_in_part(sides: Sides) -> Seen:
-    """people judged some documents of the query, but not all of the first {top} results, so for metrics @{top} the
-    query counts as one that only the machine judged. If it depends on the results which queries this happens to, the
-    others are not a random sample: let people judge the first results of every system
+    """people judged some documents of the query, but not all of the first {top} results, nor all documents that the
+    machine judged. For metrics @{top} the query counts as one that only the machine judged, so that those which people
+    judged whole are chosen by their results{beside}. Let people judge the first results of every system, or all that
+    the machine judged
     """
     both = sides.both
-    return seen_of(both.all_values.index, "rankings", both.people.judged & ~sides.mine, both.people.judged)
+    parts = both.people.judged & ~sides.mine
+    one, other = (float(both.proxy[0, some].mean()) if some.any() else 0.0 for some in (sides.mine, parts))
+    beside = f": the machine's mean dcg@{TOP_RANKS} is {one:.3g} over them, and {other:.3g} over these"
+    words = {"beside": beside if sides.mine.any() else ""}
+    return seen_of(both.all_values.index, "rankings", parts, both.people.judged, words)
 
 
 @check("warning", "queries")
