@@ -18,7 +18,7 @@ from frame_metrics.command.frames import Frames
 from frame_metrics.command.front import PROGRAM
 from frame_metrics.command.gates import gates
 from frame_metrics.command.gates.of_audit import grave
-from frame_metrics.command.gates.one_sided import NOT_ALONE, Unpaired, in_one_log, unpaired
+from frame_metrics.command.gates.one_sided import NOT_ALONE, Unpaired, far_fewer, in_one_log, unpaired
 from frame_metrics.command.gates.outcomes import Outcome
 from frame_metrics.command.saved import corrected_over, each_with_itself, has_column, single_tests, system_column
 from frame_metrics.command.texts import column_with_flags, say
@@ -273,6 +273,9 @@ def _unpaired(
     frames: Frames, compared: pl.DataFrame, metrics: Sequence[str], evaluated: pl.DataFrame | None
 ) -> list[Unpaired]:
     """Return words for what each row of a comparison leaves out, or counts as 0, as it is on one side alone."""
+    if "baseline_n" in compared.columns:  # other rows, or queries, than before: fewer may be all that there are
+        same = frames.call.name != "change"
+        return [far_fewer(row["n"], row["baseline_n"], are_too_few=same) for row in compared.iter_rows(named=True)]
     if frames.joins_logs:
         return [in_one_log(row) for row in compared.iter_rows(named=True)]
     if "n_unpaired" not in compared.columns:

@@ -141,8 +141,8 @@ def both_unchecked(source: Source, asked: Asked, *, totals: bool = False) -> Bot
         """Return values of the rankings of people for those of the machine, ``fill`` if there is no match."""
         return np.where(no_match, fill, np.append(values, np.full((len(values), 1), fill), axis=1)[:, at])
 
-    # A query counts as judged by people only if they judged all that a metric reads, or all that the machine judged: what
-    # neither judged is not relevant by both. A share is NaN if nothing is retrieved: nothing is left to judge.
+    # A query counts as judged by people only if they judged all that a metric reads, or all that the machine judged:
+    # what neither judged is not relevant by both. A share is NaN if nothing is retrieved: nothing is left to judge.
     shares = by_people.value[[m + cutoffs.index(metric.k) for _, metric in asked]]
     partly_judged = _partly_judged(source, by_people.index, documents, machine_documents)
     complete = by_people.evaluated & ~((shares < 1) & partly_judged)

@@ -179,12 +179,22 @@ def test_other_classes_and_directions_are_seen_by_limits_of_means(capsys: Captur
     assert passed == "frame-metrics: gate passed: ms 14.5 against 9.5: a difference of 5.0; up to 1.0 worse is accepted"
 
 
-def test_a_mean_over_far_fewer_queries_is_said(capsys: Captured) -> None:
-    """A limit of the mean takes each log by itself, and most queries may be gone."""
-    pl.read_csv("new.csv").filter(pl.col("query") == pl.col("query").first()).write_csv("few.csv")
-    gate = ["evaluate", "few.csv", "rr", "--fail-if-worse-than", "old.csv", "--max-drop", "1"]
+def test_far_fewer_queries_than_before_fail_or_are_said(capsys: Captured) -> None:
+    """At most half may be gone of what is measured again, as log or as means; of other rows fewer are a remark."""
+    pl.read_csv("old.csv").filter(pl.col("query").rank("dense") <= 4).write_csv("four.csv")
     n = pl.read_csv("old.csv")["query"].n_unique()
-    assert called(capsys, *gate)[2][0] == f"frame-metrics: rr was compared without some: n is 1, and was {n}"
+    assert called(capsys, "evaluate", "old.csv", "rr", "-o", "means.csv")[0] == 0
+    for few, gone in (("old.csv", False), ("four.csv", True)):
+        for before in ("old.csv", "means.csv"):
+            code, _, told = called(capsys, "evaluate", few, "rr", "--fail-if-worse-than", before, "--max-drop", "1")
+            assert code == int(gone)
+            why = f"gate failed: rr cannot be compared: n is 4, and was {n}, and at most half may"
+            assert told[0].startswith(f"frame-metrics: {why if gone else 'gate passed: '}")
+    for rows, gone in (("old", False), ("four", True)):
+        pl.read_csv(f"{rows}.csv").with_columns(query="z" + pl.col("query")).write_csv("others.csv")
+        code, _, told = called(capsys, "change", "others.csv", "rr", "--fail-if-worse-than", "old.csv")
+        remark = f"frame-metrics: rr was compared over far fewer: n is 4, and was {n}"
+        assert (code, told[0] == remark) == (0, gone)
 
 
 def test_one_system_of_before(capsys: Captured) -> None:

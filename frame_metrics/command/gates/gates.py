@@ -11,7 +11,7 @@ from typing import Any
 import polars as pl
 
 from frame_metrics.backends.display import cell_text, printable
-from frame_metrics.command.gates.one_sided import NOT_ALONE, Unpaired, keys_of_row
+from frame_metrics.command.gates.one_sided import NOT_ALONE, Unpaired, far_fewer, keys_of_row
 from frame_metrics.command.gates.outcomes import Outcome, Passed, passed_with, short
 from frame_metrics.errors import BadValueError, FrameMetricsError, listed
 from frame_metrics.measuring.courses import is_filled
@@ -176,6 +176,8 @@ def dropped_means(result: pl.DataFrame, saved: pl.DataFrame, most: Any) -> Itera
     FrameMetricsError
         The saved values are of systems or segments, and the result is not, or the other way round.
     """
+    from frame_metrics.verbs.compare.margins import margin_of
+
     _check_keys(result, saved)
     names = [name for name in _before_values(result) if name in result.columns and name in saved.columns]
     result, saved = (_without_filled(frame) for frame in (result, saved))
@@ -187,8 +189,11 @@ def dropped_means(result: pl.DataFrame, saved: pl.DataFrame, most: Any) -> Itera
             what = "is undefined" if row["value"] is None else "has no saved value"
             yield Outcome(f"{row['metric']} no drop{_where(row)}", f"{row['metric']} {what}{_where(row)}", True)
             continue
-        fewer = Unpaired(f"n is {row['n']:,}, and was {n:,}") if 2 * row["n"] < n else NOT_ALONE
-        yield from _drop(row, row["value"], before, most, fewer)
+        fewer = far_fewer(row["n"], n, are_too_few=True)
+        if fewer.too_many and margin_of(most, row["metric"]) is not None:
+            yield Outcome(f"{row['metric']} no drop{_where(row)}", _uncompared(row, fewer.words), True)
+            continue
+        yield from _drop(row, row["value"], before, most)
     asked = {*result["metric"]}
     for row in known.values():
         if row["metric"] in asked and row["value"] is not None:

@@ -14,12 +14,11 @@ class Unpaired(NamedTuple):
 
     words: str  # "" if there are none
     too_many: bool = False  # whether a side has more of them than are compared
-    as_zeros: bool = False  # whether they count as 0 on the other side
+    how: str = "without some"  # how the others are compared
 
     def noted(self, metric: str, where: str) -> str:
         """Return the remark about a metric, "" if there are none."""
-        how = "with zeros for some" if self.as_zeros else "without some"
-        return f"{metric} was compared {how}{where}: {self.words}" * bool(self.words)
+        return f"{metric} was compared {self.how}{where}: {self.words}" * bool(self.words)
 
 
 NOT_ALONE = Unpaired("")
@@ -30,7 +29,16 @@ def in_one_log(row: Mapping[str, Any]) -> Unpaired:
     alone, as_zeros = row.get("n_unpaired") or 0, bool(row.get("n_unanswered"))
     every, rows = row["n"] + (0 if as_zeros else alone), "queries" if "n_unanswered" in row else "rows"
     words = f"{alone} of {every} {rows} are in one of the logs only{', and count as 0 in the other' * as_zeros}"
-    return Unpaired(words, alone > every - alone, as_zeros) if alone else NOT_ALONE
+    how = "with zeros for some" if as_zeros else "without some"
+    return Unpaired(words, alone > every - alone, how) if alone else NOT_ALONE
+
+
+def far_fewer(n: int, before: int, *, are_too_few: bool) -> Unpaired:
+    """Return words for numbers of queries, or rows, of which fewer than half are there now.
+
+    ``are_too_few``: whether so few are not compared, as where the same ones are expected.
+    """
+    return Unpaired(f"n is {n:,}, and was {before:,}", are_too_few, "over far fewer") if 2 * n < before else NOT_ALONE
 
 
 def unpaired(row: Mapping[str, Any], evaluated: pl.DataFrame) -> Unpaired:
