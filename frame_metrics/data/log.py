@@ -41,6 +41,7 @@ class Log(Facts, CachesByKey):
     separate_judgments: JudgmentTable | None = None
     origin: Origin | None = None  # maps rows of ``table`` to rows of the caller's frame; None where they are the same
     first_repeated_query: str | None = None  # the query of the first row that duplicates="first" left out
+    repeats: Array | None = None  # rows of documents that their list shows before, at another rank
     # A row for each query without results: its keys and its values of other roles. Its row number is counted on from
     # the end of ``table``.
     empty_queries: pl.DataFrame = field(default_factory=pl.DataFrame)

@@ -24,6 +24,7 @@ from frame_metrics.fast.join_ids import can_compare_in_python, id_hash
 from frame_metrics.fast.take_rows import INDEX
 from frame_metrics.hidden import ORIGIN, RELEVANCE_KNOWN, WITHOUT_RESULTS
 from frame_metrics.inputs import Array
+from frame_metrics.keys.groups import as_text
 from frame_metrics.keys.spelling import spelled_like
 from frame_metrics.roles.columns import (
     QUERY_ROLES,
@@ -88,8 +89,9 @@ def read_log(
         log, empty_queries = both[: len(log)], both[len(log) :].select(empty_queries.columns)
     # Group the rows by system, segment and query, and add rankings for the queries without results.
     rankings = _rankings(log, columns, keep_row_numbers=keep_row_numbers or systems is not None)
+    repeats = None
     if columns.doc and not drops_duplicates:
-        _check_repeated(rankings, log, columns, no_system=no_system, judged_elsewhere=judgments is not None)
+        repeats = _repeats(rankings, log, columns, no_system=no_system, judged_elsewhere=judgments is not None)
     if systems is not None:
         log, rankings = systems.table(log), systems.rankings(rankings)
     all_keys = log
@@ -108,6 +110,7 @@ def read_log(
     origin = None if row_with_empty is None else Origin(row_with_empty, len(frame))
     spelled = _spellings(frame, columns, judgment_frame, judgment_columns, conventions.positive_text)
     fields: Any = {"empty_queries": empty_queries, "relevance_known": known, "spelled": spelled}
+    fields["repeats"] = repeats
     return Log(log, columns, conventions, judgment_name, grid, judged, origin, first_repeated_query, **fields)
 
 
@@ -165,36 +168,43 @@ def _with_empty_rankings(
     return both, rankings.with_empty_rankings(empty_queries, sort_key if row is None else sort_key[row])
 
 
-def _check_repeated(
+def _repeats(
     rankings: RankingRows, log: pl.DataFrame, columns: Columns, *, no_system: bool, judged_elsewhere: bool
-) -> None:
-    """Raise for documents that occur twice in a ranking; ``no_system``: True if neither system nor arm is named."""
+) -> Array:
+    """Return the rows of documents that lists show again; raise where documents tell the rows of a query apart.
+
+    They do not if each row has a rank of its own and its own judgment, and the column of documents was not named.
+
+    ``no_system``: True if neither system nor arm is named.
+    """
     again = find_duplicates(rankings, log, columns.internal_keys)
-    if len(again):
-        again = _but_the_best(log, [*columns.internal_keys, "doc"], again)
-        best, options = "duplicates='first' to keep the best place of each", dict[str, Any]()
-        remedy = f"drop them, or pass {best}, or doc=None"
-        if _are_judged_twice(log, columns, again):
-            best = "keep one row of each"
-            remedy = f"{best}, or pass doc=None; their judgments differ, so duplicates='first' takes none"
-        maybe = no_system and columns.likely_system_text
-        of_several = (
-            f"pass system={maybe} for rows of several systems" if maybe else "rows of several systems need system="
-        )
-        ways = [of_several] * no_system + [columns.repeated_query_text] * (not columns.shape.made)
-        remedy = "; ".join([*ways, f"else {remedy}" if ways else remedy])
-        if "rank" in log.columns:
-            ranks = log.select(*columns.internal_keys, "rank").drop_nulls("rank")
-            if len(ranks.unique()) < len(ranks):  # not single rows are wrong, but what counts as one ranking
-                named = f"name system={columns.likely_system_text} if several systems gave them, " if no_system else ""
-                way = "else drop them, or pass duplicates='first'"
-                remedy = f"ranks repeat too: {named}{columns.repeated_query_text}, {way}"
-            elif not (judged_elsewhere or columns.shape.needs_documents):  # each is one list, which showed it twice
-                options |= {"doc": None}
-                remedy = f"no rank repeats, so lists showed a document twice; pass doc=None, or {best}"
-        raise bad_rows(str(columns.doc), again.tolist(), len(log), "repeat a document of their query", remedy).offering(
-            **options
-        )
+    if not len(again):
+        return again
+    needs_documents = judged_elsewhere or columns.shape.needs_documents or columns.relevant or columns.document_facts
+    ranks = log.select(*columns.internal_keys, "rank").drop_nulls("rank") if "rank" in log.columns else None
+    ranks_repeat = ranks is not None and len(ranks.unique()) < len(ranks)
+    each_counts = ranks is not None and not (ranks_repeat or needs_documents)
+    if each_counts and columns.shape.doc_found and not (columns.system or columns.shape.list_columns):
+        return again
+    again = _but_the_best(log, [*columns.internal_keys, "doc"], again)
+    best, options = "duplicates='first' to keep the best place of each", dict[str, Any]()
+    remedy = f"drop them, or pass {best}, or doc=None"
+    if _are_judged_twice(log, columns, again):
+        best = "keep one row of each"
+        remedy = f"{best}, or pass doc=None; their judgments differ, so duplicates='first' takes none"
+    maybe = no_system and columns.likely_system_text
+    of_several = f"pass system={maybe} for rows of several systems" if maybe else "rows of several systems need system="
+    ways = [of_several] * no_system + [columns.repeated_query_text] * (not columns.shape.made)
+    remedy = "; ".join([*ways, f"else {remedy}" if ways else remedy])
+    if ranks_repeat:  # not single rows are wrong, but what counts as one ranking
+        named = f"name system={columns.likely_system_text} if several systems gave them, " if no_system else ""
+        way = "else drop them, or pass duplicates='first'"
+        remedy = f"ranks repeat too: {named}{columns.repeated_query_text}, {way}"
+    elif each_counts:  # each is one list, which showed it twice
+        options |= {"doc": None}
+        remedy = f"no rank repeats, so lists showed a document twice; pass doc=None, or {best}"
+    what = "repeat a document of their query"
+    raise bad_rows(str(columns.doc), again.tolist(), len(log), what, remedy).offering(**options)
 
 
 def _are_judged_twice(log: pl.DataFrame, columns: Columns, again: Array) -> bool:
@@ -345,4 +355,4 @@ def _first_places(log: pl.DataFrame, columns: Columns) -> tuple[pl.DataFrame, Ar
     log = log.with_columns(most)  # the row with the best place may have no judgment
     row = kept.to_numpy().astype(np.int64)
     first_dropped = int(np.setdiff1d(np.arange(len(log)), row)[0])
-    return log[kept], row, ", ".join(str(value) for value in log.select(query).row(first_dropped))
+    return log[kept], row, as_text(log.select(query), first_dropped)

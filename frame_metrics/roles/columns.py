@@ -178,6 +178,7 @@ class Shape:
     # Whether the call counts documents (impressions, metrics of sets of lists). Errors then do not offer doc=None, and
     # for repeated queries they name query_text=.
     needs_documents: bool = False
+    doc_found: bool = False  # whether the column of documents was found by its name, and not named
 
 
 @dataclass(frozen=True)

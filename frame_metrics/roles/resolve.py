@@ -118,6 +118,7 @@ def resolve(
     return resolved.changed(
         likely_order=_likely_order(resolved, roles, available),
         likely_systems=() if resolved.system else _likely_systems(resolved, available),
+        doc_found="doc" in found,
         likely_query="" if resolved.query or query_refused else _likely("query", resolved, available, ("q", "search_")),
     )
 

@@ -9,8 +9,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+import polars as pl
 import pytest
 
+import frame_metrics
 from frame_metrics.command import main
 from frame_metrics.command.commands import COMMANDS
 from helpers import ROOT
@@ -47,6 +49,34 @@ def test_its_commands_print_what_stands_there(
             assert (printed.out + printed.err).split() == expected.split(), command
             ran += 1
     assert ran >= 7
+
+
+@pytest.mark.slow
+def test_the_commands_of_the_readme_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Each prints a result, or writes its page; a gate may fail."""
+    monkeypatch.chdir(tmp_path)
+    at, query, doc = pl.col("at"), pl.col("at") // 6, pl.col("at") % 6
+    rows = pl.DataFrame({"at": range(360)}).with_columns(
+        query=query, doc=doc, device=query % 2, clicked=doc == 3, rating=doc // 2, bm25=at % 7
+    )
+    rows.select("device", "bm25", "rating", qid="query").write_parquet("log.parquet")
+    frame_metrics.write_qrels(rows.select("query", "doc", grade="rating"), "qrels.txt")
+    for i, (run, decisions) in enumerate((("old.run", "v1.csv"), ("new.run", "v2.csv"))):
+        frame_metrics.write_run(rows.select("query", "doc", score=(at + i) % 7), run, run=run)
+        rows.select(ticket="at", truth=doc % 3, guess=(doc + (at % 9 <= i)) % 3).cast(pl.String).write_csv(decisions)
+    for i, clicks in enumerate(("clicks.csv", "may.csv", "june.csv")):
+        day = pl.date(2026, 6, 1) + pl.duration(days=query % 30)
+        rows.select("device", "clicked", search=query + 60 * i, position=doc + 1, day=day).write_csv(clicks)
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    lines = [line for line in text.splitlines() if line.startswith("frame-metrics ")]
+    assert len(lines) == 7
+    for line in lines:
+        code = main(shlex.split(line)[1:])
+        printed = capsys.readouterr()
+        assert code in (0, 1), printed.err
+        assert printed.out or "report.html" in printed.err
 
 
 @pytest.mark.slow

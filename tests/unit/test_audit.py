@@ -206,6 +206,12 @@ def repeated() -> frame_metrics.IRM[pl.DataFrame]:
     return pl.concat([CLEAN, again]).irm(doc="doc", duplicates="first")
 
 
+def listed_twice(**roles: Any) -> frame_metrics.IRM[pl.DataFrame]:
+    """A list that shows a document twice, at ranks of their own; the column of documents is found by name."""
+    twice = pl.when(query="q2").then(pl.col("doc").replace("b", "a")).otherwise("doc")
+    return CLEAN.select("query", "grade", rank="score", doc=twice).irm(**roles)
+
+
 def lost_segment() -> frame_metrics.IRM[pl.DataFrame]:
     judged = pl.concat([six(QRELS), log(("q9", "a", 1), columns="query doc grade")])
     return six(RUN).with_columns(seg=pl.lit("u")).irm(by="seg").judge(judged)
@@ -396,6 +402,7 @@ FIRED: dict[str, tuple[Any, str, int, float, str]] = {
     "only results are judged": (only_results, "info", 1, 1 / 2, "q2"),
     "ranks with gaps": (gaps, "info", 1, 1 / 2, "q2"),
     "repeated documents": (repeated, "warning", 1, 1 / 7, "q2"),
+    "documents listed twice": (listed_twice, "info", 1, 1 / 6, "q2"),
     "ranks that begin late": (late, "info", 2, 1, "q1"),
     "scores out of rank order": (disordered, "warning", 1, 1 / 2, "q2"),
     "labels and grades that contradict": (contradicted, "warning", 1, 1 / 6, "q1"),
@@ -1044,6 +1051,22 @@ def test_repeated_documents_keep_their_best_place() -> None:
     assert found(irm, "repeated documents")["share"] == pytest.approx(3 / 5)
     ranked = log(("q", "a", 4, 1), ("q", "b", 2, 0), ("q", "a", 3, 1), columns="query doc rank grade")
     assert ranked.irm(doc="doc", duplicates="first").per_query("rr")["value"].to_list() == [1 / 3]
+
+
+def test_a_document_that_is_shown_again_counts_at_each_rank() -> None:
+    """Where ranks order the rows, a column that is only called doc changes nothing, unless roles or systems need it."""
+    metrics = ("rr", "recall@1", "ndcg", "num_rel")
+    assert listed_twice().evaluate(*metrics).equals(listed_twice(doc=None).evaluate(*metrics))
+    two = pl.concat(listed_twice().frame.with_columns(run=pl.lit(name)) for name in "pq")
+    for irm in (
+        listed_twice(doc="doc"),
+        listed_twice().judge(QRELS),
+        listed_twice(rank=None, score="rank"),
+    ):
+        with pytest.raises(BadRowsError, match=r"doc: 1 of \d rows repeats a document"):
+            irm.evaluate("rr")
+    with pytest.raises(BadRowsError, match="1 pair has two judgments"):  # systems share the judgments of a document
+        two.irm(system="run").evaluate("rr")
 
 
 # Plain facts

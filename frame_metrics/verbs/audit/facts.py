@@ -9,6 +9,7 @@ import numpy as np
 from frame_metrics.data.facts import Facts
 from frame_metrics.data.log import Log
 from frame_metrics.errors import quote
+from frame_metrics.keys.groups import as_text
 from frame_metrics.keys.index import Index
 from frame_metrics.stats.intervals import MIN_QUERIES
 from frame_metrics.verbs.audit import of_cuts, of_few, of_logs, of_systems
@@ -34,6 +35,17 @@ def repeated_documents(log: Log) -> Seen:
     of = log.origin.n or 0
     lost = np.setdiff1d(np.arange(of), log.rows(np.arange(log.n_rows)))
     return Seen(len(lost), of, log.first_repeated_query, at=int(lost[0]))
+
+
+@check("info", "rows")
+def documents_listed_twice(log: Log) -> Seen:
+    """rows of documents that their list shows more than once; each counts at its own rank. duplicates='first' keeps the
+    best place of each
+    """
+    if log.repeats is None or not len(log.repeats):
+        return Seen(0, log.n_rows)
+    query = as_text(log.table.select(log.columns.internal_by_role[2]), int(log.repeats[0]))
+    return Seen(len(log.repeats), log.n_rows, query, at=int(log.rows(log.repeats[:1])[0]))
 
 
 class SetAside(NamedTuple):
