@@ -355,7 +355,6 @@ def no_such_verb(name: str, there: Sequence[str], of: str, renamed: Mapping[str,
 
     Parameters
     ----------
-    name : the name.
     there : the names that exist.
     of : what has them, as "irm".
     renamed : the name here for some names from elsewhere.

@@ -126,7 +126,7 @@ def is_comparison(table: pl.DataFrame) -> bool:
     return {"p_value", "p_adjusted"} <= {*table.columns} and bool({"difference", "preference"} & {*table.columns})
 
 
-def text_table(table: pl.DataFrame, digits: int | None = DIGITS) -> Table:
+def text_table(table: pl.DataFrame, digits: int | None) -> Table:
     """Return a result as a table of cells, every value as text; ``digits``: significant digits, None for all."""
     names, nulls = table.columns, null_segments(table)
     rows = [

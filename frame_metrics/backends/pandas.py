@@ -387,7 +387,6 @@ def in_pandas_type(values: Any, read: pl.Series, dtype: Any) -> Any:
     ----------
     values : a pandas column.
     read : the same values as polars.
-    dtype : the wanted type.
     """
     if type(dtype).__name__ in EXTENSIONS:
         return of_pandas(read, dtype)

@@ -201,7 +201,6 @@ class Buckets:
 
     Parameters
     ----------
-    file : the file.
     keys : the columns that identify a query.
     n : number of buckets.
     rows : number of rows that are collected before they are written.

@@ -284,7 +284,6 @@ def key_values(table: pl.DataFrame, name: str, rows: Array | pl.Series, judgment
     name : the key column.
     rows : row numbers; those past the end of ``table`` are rows of the judgments, and -1 gives null. A Series is
         returned as it is: it holds the values themselves.
-    judgments : the judgments.
     """
     if isinstance(rows, pl.Series):
         return rows

@@ -60,10 +60,7 @@ def times_in(values: Iterable[Any], name: str = "") -> list[Time] | None:
     December and January. So it may, unless the longest stretch without a value is that over the turn of the year, or
     all weeks, months or quarters of a year are there. Weekdays come again each week, and have no such order.
 
-    Parameters
-    ----------
-    values : the values.
-    name : the name of their column: whole numbers are weeks, months, quarters or years only if it says so.
+    ``name``: that of their column: whole numbers are weeks, months, quarters or years only if it says so.
     """
     found = _read([value_text(value) for value in values], name)
     if found is None or found[0].unit == "weekday":

@@ -94,6 +94,11 @@ class Cases:
         return "weight" in self.rows.columns
 
     @property
+    def counted_rows(self) -> pl.DataFrame:
+        """The rows that count in sums: all, without those of weight 0."""
+        return self.rows.filter(pl.col("weight") > 0) if self.sums_weights else self.rows
+
+    @property
     def n_predictable(self) -> int:
         """Number of distinct values that may be predicted: classes, or found clusters."""
         return self.k if self.found_clusters is None else len(self.found_clusters)
@@ -248,7 +253,6 @@ def n_marked(times: pl.Series | None, marks: pl.Series | None, n_rows: int) -> i
     ----------
     times : how many rows each row stands for; None: one.
     marks : True for the rows to count; None: all.
-    n_rows : the number of rows.
     """
     if times is None:
         return n_rows if marks is None else int(marks.sum())

@@ -96,8 +96,8 @@ def build_grid(
     judgments: JudgmentTable | None,
     *,
     totals: bool = False,
-    systems: int | None = None,
-    other_systems: bool = False,
+    systems: int | None,
+    other_systems: bool,
 ) -> Grid:
     """Find the systems, segments and queries, and add the rankings that systems lack.
 
@@ -234,7 +234,6 @@ def _pool_of(code: Array, judgments: JudgmentTable, judged_code: Array) -> Pools
     Parameters
     ----------
     code : the code of each ranking's key (its query, and the columns of the segment that judgments have too).
-    judgments : the judgments.
     judged_code : the code of each judged query's key.
     """
     # The index of each code in ``judgments.pool``; -1, the empty pool that is appended below, for an unjudged query.

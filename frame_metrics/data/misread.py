@@ -30,7 +30,7 @@ def n_rows(log: Facts) -> int:
     return log.row_counts[1] // max(len(log.columns.shape.per_system), 1)
 
 
-def found_query_text(log: Facts, name: str, n_one_class: int = 0) -> str:
+def found_query_text(log: Facts, name: str, n_one_class: int) -> str:
     """Return the words about a metric of scores where "query" was only found by name.
 
     Parameters

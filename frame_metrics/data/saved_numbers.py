@@ -30,7 +30,7 @@ def read_saved_numbers(
     conventions: Conventions,
     metric: Array | None,
     n: int,
-    whole_log: WholeLogFacts | None = None,
+    whole_log: WholeLogFacts | None,
 ) -> tuple[Log, Array, Array, Array]:
     """Check the columns, and find the value of every metric for every ranking.
 

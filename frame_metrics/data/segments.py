@@ -96,7 +96,7 @@ def each_scored_block(cases: Cases, segments: CellGroups, work: Callable[[Array,
     All segments with rows of positive weight are covered. Blocks run in threads.
     """
     columns = ["score", "actual", *(["weight"] if cases.sums_weights else [])]
-    rows = cases.rows.filter(pl.col("weight") > 0) if cases.sums_weights else cases.rows
+    rows = cases.counted_rows
     # Lay the rows out segment by segment.
     if segments.keys:
         segment = segments.of(rows)

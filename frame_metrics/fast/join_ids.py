@@ -99,7 +99,6 @@ def _pairs_by_table(query: Array, ours: Array, lengths: Array, theirs: Array) ->
     Parameters
     ----------
     query : the code of the query of each of our hashes; that of a query without judgments is ``len(lengths)``.
-    ours : our hashes.
     lengths : how many of their hashes each query has.
     theirs : their hashes, query by query.
     """

@@ -34,7 +34,6 @@ class CalibrationBins:
         ----------
         query, score : query and score of each element, which are one or more rows of equal score, shape (elements,).
         rows, relevant : number of rows of each element, and of its relevant rows, shape (elements,) each.
-        n_queries : number of queries.
         bins : the number of bins of equal width, or "quantile".
         """
         if isinstance(bins, str):

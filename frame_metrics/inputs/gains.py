@@ -66,8 +66,6 @@ def values_of_function(option: str, function: OfNumber, numbers: Array, *, risin
     Parameters
     ----------
     option : the parameter that is the function, for errors.
-    function : the function.
-    numbers : its arguments.
     rising : whether its values must never fall as the numbers rise; otherwise they must never rise.
 
     Raises

@@ -327,7 +327,6 @@ def levels(query: Array, score: Array, good: Array, weight: Array, n_queries: in
     query, score : query and score of each row, sorted by query, within a query by falling score, shape (rows,).
     good : the weight of each relevant row, 0 for other rows, shape (rows,).
     weight : the weight of each row, shape (rows,).
-    n_queries : number of queries.
     """
     if not len(score):
         return FullScores(query, score, np.zeros(0), np.zeros(0), n_queries)

@@ -17,10 +17,7 @@ class Weighted(FullRanking):
     A metric that is a sum over results has the weighted sum as its value here. Counts of documents that need not be
     retrieved, such as R, are not weighted.
 
-    Parameters
-    ----------
-    run : the ranking.
-    row_weight : the weight of each row, not clipped yet, shape (rows,).
+    ``row_weight``: that of each row, not clipped yet, shape (rows,).
     """
 
     def __init__(self, run: FullRanking, row_weight: Array) -> None:

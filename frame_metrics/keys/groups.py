@@ -45,10 +45,7 @@ class Cells:
 
         A cell whose value in one of these columns is unknown is in no group.
 
-        Parameters
-        ----------
-        keys : the key columns.
-        order : the sort rank of each cell's value by key column, as from ``sort_ranks``.
+        ``order``: the sort rank of each cell's value by key column, as from ``sort_ranks``.
         """
         if not keys:  # one group of all
             zeros = np.zeros(len(self.n), np.int64)

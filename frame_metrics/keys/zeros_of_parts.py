@@ -81,7 +81,7 @@ def lengths_of_digits(index: Index) -> list[int]:
     return out
 
 
-def may_have_twins(names: pl.DataFrame, longest: Array, *, texts: bool = False) -> Array:
+def may_have_twins(names: pl.DataFrame, longest: Array, *, texts: bool) -> Array:
     """Mark queries that may be equal to another one but for leading zeros.
 
     Parameters

@@ -148,7 +148,6 @@ def needs_of_decision(plan: Plan, name: str, *, retrieved: bool, offers_query: b
 
     Parameters
     ----------
-    plan : the plan.
     name : the metric or verb, for the error.
     retrieved : whether there is a retrieved set.
     offers_query : whether the error offers a query as a way out.

@@ -112,7 +112,6 @@ def answer_of(
 
     Parameters
     ----------
-    call : the call.
     compute : makes the answer from the rows that were read.
     schema : returns the types of the result, from the types of the columns that are read.
     keys : columns of the frame that come first in the result.
@@ -175,9 +174,7 @@ def source_of(call: Call, rows: pl.DataFrame, judgments: SeparateJudgments, *, p
 
     Parameters
     ----------
-    call : the call.
     rows : the needed columns of the frame.
-    judgments : the separate judgments.
     piece : whether the rows are a piece of a larger frame.
     """
     proxy, other = None, call.proxy

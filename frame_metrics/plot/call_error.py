@@ -13,7 +13,6 @@ def not_called(what: str, pictures: Sequence[str], args: Sequence[Any], given: s
 
     Parameters
     ----------
-    what : what was called.
     pictures : the names of the pictures that it has.
     args : the arguments of the call, of which the first may be the name of a picture.
     given : the argument of the example in the message.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import polars as pl
@@ -22,15 +23,25 @@ class Calls:
     """Calls of verbs for a report; a call that fails is noted with its reason, and left out."""
 
     irm: Any
-    columns: Columns  # of the irm
-    verb: str = "compare"  # the verb of comparisons
-    has_metrics: bool = True  # False if the caller named no metrics
+    plan: Any  # the plan of the irm
+    verb: str  # the verb of comparisons
+    has_metrics: bool  # False if the caller named no metrics
     # What could not be computed: sections of the report; and what the caller asked for, as a metric (None for the
     # first) and a sentence without its end.
     absent_sections: list[dict[str, str]] = field(default_factory=list)
     absent_metrics: list[tuple[str | None, str]] = field(default_factory=list)
     nested: dict[Any, Any] = field(default_factory=dict)  # systems that are structs or lists, by their texts
-    plan: Any = None  # the plan of the irm
+
+    @property
+    def columns(self) -> Columns:
+        """The columns of the irm."""
+        columns: Columns = self.plan.columns
+        return columns
+
+    @property
+    def paired(self) -> bool:
+        """True if the values of systems are paired, False for arms."""
+        return self.columns.arm is None
 
     def metrics_to_pass(self, *names: str) -> Sequence[str | Metric]:
         """Return the metrics to give to a verb: their names, also of saved numbers that the caller did not name.
@@ -48,11 +59,6 @@ class Calls:
         verb = "ab_test" if self.verb == "change" and irm.roles.get("by") is not None else self.verb
         return getattr(irm, verb)(*metrics, **options)
 
-    @property
-    def paired(self) -> bool:
-        """True if the values of systems are paired, False for arms."""
-        return self.columns.arm is None
-
     def here(self, frame: Any) -> pl.DataFrame:
         """Return a result as polars; systems that are structs or lists become texts, by which rows can be looked up."""
         result = here(frame)
@@ -63,9 +69,17 @@ class Calls:
                 result = result.with_columns(pl.Series(name, texts))
         return result
 
-    def without_notes(self, irm: Any) -> Calls:
-        """Return calls of another irm, whose notes are not part of the report."""
-        return Calls(irm, self.columns, self.verb, plan=self.plan)
+    def result_or_reason(self, call: Callable[[], Any]) -> tuple[pl.DataFrame | None, str]:
+        """Return the result of a call; after an error of this package None, and the reason."""
+        try:
+            return self.here(call()), ""
+        except FrameMetricsError as error:
+            return None, str(error)
+
+    def quietly(self, verb: Callable[..., Any], *metrics: str, **options: Any) -> pl.DataFrame | None:
+        """Return the result of a verb; None if it cannot be computed, which the report does not mention."""
+        found, _ = self.result_or_reason(partial(verb, *self.metrics_to_pass(*metrics), **options))
+        return found
 
     def tried(
         self, section: str, call: Callable[[], Any], *, sentence: str = "", metric: str | None = None
@@ -77,11 +91,10 @@ class Calls:
         sentence : how a sentence begins that says so in the summary, if the caller named what is not there.
         metric : the metric of that sentence; None for the first one.
         """
-        try:
-            return self.here(call())
-        except FrameMetricsError as error:
-            self.note(section, str(error), sentence=sentence, metric=metric)
-            return None
+        found, reason = self.result_or_reason(call)
+        if found is None:
+            self.note(section, reason, sentence=sentence, metric=metric)
+        return found
 
     def note(self, section: str, reason: str, *, sentence: str = "", metric: str | None = None) -> None:
         """Note that a part is not in the report; the parameters are those of ``tried``."""
@@ -89,17 +102,6 @@ class Calls:
         if sentence:
             self.absent_metrics.append((metric, f"{sentence}: {reason.removeprefix('baseline: ').rstrip('.')}"))
 
-    def whole(self, content: Content) -> Any:
-        """Return the irm without segments; with them if some query is in several, as its rankings would be joined."""
-        several = content.audit.filter(pl.col("check") == "queries in several segments")["n"].sum()
-        if not content.by:
-            return self.irm
-        if several:
-            reason = "some queries are in several segments, each with a ranking of its own"
-            self.absent_sections.append({"section": "comparison over all segments", "reason": reason})
-            return self.irm
-        return self.irm(by=None)
-
     def all_segments(self, content: Content) -> Any:
-        """Return the irm for values over all segments together; arms stay separate."""
-        return self.without_notes(self.irm).whole(content)
+        """Return the irm without segments; with them if some query is in several, as its rankings would be joined."""
+        return self.irm(by=None) if content.by and not content.queries_recur else self.irm

@@ -50,54 +50,16 @@ P_VALUES = ("p_value", "p_adjusted", "p_not_worse", "p_equivalent", "p_proxy_bia
 TESTED = ("difference", "preference")  # what p-values are of
 # Columns of results that count something; those of keys and cutoffs are shown as they are.
 COUNTS = (
-    *(
-        "n",
-        "n_undefined",
-        "n_unanswered",
-        "n_proxy",
-        "n_unpaired",
-        "n_units",
-        "baseline_n",
-        "baseline_n_units",
-        "n_tests",
-    ),
-    *("n_unjudged", "baseline_n_unjudged", "n_shared", "needed", "needed_low", "needed_high", "baseline_needed"),
-    *("support", "baseline_support", "wins", "ties", "losses", "tp", "fp", "fn", "tn", "up", "un"),
+    *("n", "n_undefined", "n_unanswered", "n_proxy", "n_unpaired", "n_units", "baseline_n", "baseline_n_units"),
+    *("n_tests", "n_unjudged", "baseline_n_unjudged", "n_shared", "needed", "needed_low", "needed_high"),
+    *("baseline_needed", "support", "baseline_support", "wins", "ties", "losses", "tp", "fp", "fn", "tn", "up", "un"),
 )
 NAMING = ("metric", "k", "average", "total_over", "class", "baseline")  # columns that describe a value
 NUMBERS = (
-    *(
-        "value",
-        "baseline_value",
-        "difference",
-        "preference",
-        "relative",
-        "relative_low",
-        "relative_high",
-        "ci_low",
-        "ci_high",
-    ),
-    *(
-        *P_VALUES,
-        "effect_size",
-        "mde",
-        "lower",
-        "upper",
-        "tied",
-        "judged",
-        "share",
-        "threshold",
-        "n_effective",
-        "if_calibrated",
-        "lambda",
-        "people_value",
-        "proxy_value",
-        "proxy_difference",
-        "proxy_bias",
-        "proxy_bias_low",
-        "proxy_bias_high",
-        "baseline_proxy_bias",
-    ),
+    *("value", "baseline_value", "difference", "preference", "relative", "relative_low", "relative_high"),
+    *("ci_low", "ci_high", *P_VALUES, "effect_size", "mde", "lower", "upper", "tied", "judged", "share", "threshold"),
+    *("n_effective", "if_calibrated", "lambda", "people_value", "proxy_value", "proxy_difference"),
+    *("proxy_bias", "proxy_bias_low", "proxy_bias_high", "baseline_proxy_bias"),
 )
 WORDS = ("test", "correction", "undefined", "answered", "check", "severity", "example", "message")
 OF_RESULTS = {*COUNTS, *NAMING, *NUMBERS, *WORDS}
@@ -319,7 +281,7 @@ def corrections(frame: pl.DataFrame) -> str:
 
 
 def result_table(
-    frame: Any, caption: str | None, over: str | None, digits: int, alpha: float, intervals: bool = False
+    frame: Any, caption: str | None, over: str | None, digits: int, alpha: float, intervals: bool
 ) -> Table:
     """Return a caller's frame as a table; by default ``over`` is the first key column."""
     check_whole("digits", digits, 0)

@@ -38,9 +38,9 @@ MIN_SYSTEMS_FOR_LEADERBOARD = 3  # from so many systems on, a report has a leade
 MOST_FLIPS = 4_000_000
 
 
-def check_named(work: Calls, plan: Any, asked: Asked, compare_options: Mapping[str, Any]) -> None:
+def check_named(work: Calls, asked: Asked, compare_options: Mapping[str, Any]) -> None:
     """Raise for a baseline or a covariate that exists nowhere; nothing is computed, and only systems are read."""
-    baseline, columns = compare_options["baseline"], plan.columns
+    plan, columns, baseline = work.plan, work.columns, compare_options["baseline"]
     if "margin" in compare_options and baseline is None:
         raise BadValueError(
             f"margin={quote(compare_options['margin'])} is the loss against a baseline that would still be accepted; "
@@ -101,7 +101,7 @@ def against_the_best(content: Content, work: Calls, compare_options: Mapping[str
         f"{content.n_systems:,} systems make {content.n_pairs:,} pairs; each system is compared with the best, and "
         "p-values are corrected for all pairs; pass baseline= to compare with another"
     )
-    work.absent_sections.append({"section": "comparison of all pairs", "reason": reason})
+    work.note("comparison of all pairs", reason)
     best = next(iter(content.places))
     return {**compare_options, "baseline": work.as_baseline(best)}
 
@@ -117,19 +117,21 @@ def _for_all_pairs(content: Content, comparison: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def with_comparison(content: Content, work: Calls, plan: Any, compare_options: Mapping[str, Any]) -> Content:
+def with_comparison(content: Content, work: Calls, compare_options: Mapping[str, Any]) -> Content:
     """Add the comparison of systems to the content of a report: what can be compared, by the metrics that allow it."""
     if not content.has_baseline and content.n_systems < 2:
         return content
-    irm = work.whole(content)
+    irm = work.all_segments(content)
     if content.by and irm is work.irm:
+        reason = "some queries are in several segments, each with a ranking of its own"
+        work.note("comparison over all segments", reason)
         sentence = "Systems are compared in each segment, and not over all: some queries are in several segments"
         work.absent_metrics.append((None, sentence))
     compare_options = compare_options if irm.roles.get("by") is None else in_segments(compare_options, content.by)
     names = [name for name, _ in content.asked]
     options = {**compare_options, "baseline": _without_segments(irm, compare_options)}
     if is_frame(compare_options["baseline"]):
-        lacking = not_saved(plan, compare_options["baseline"], content.asked)
+        lacking = not_saved(work.plan, compare_options["baseline"], content.asked)
         for name, why in lacking.items():
             work.note(f"comparison of {name}", why, sentence=f"{name} is not compared", metric=name)
         names = [name for name in names if name not in lacking]
@@ -149,7 +151,7 @@ def with_comparison(content: Content, work: Calls, plan: Any, compare_options: M
         found = _for_all_pairs(content, found)
     content = _with_differences(content, found, names)
     rows = content.of_compared(found).to_dicts() if content.has_baseline and content.n_systems > PERIODS else []
-    if any(map(content.are_unlike, rows)) and not {*content.by} & {*found.columns}:
+    if any(map(content.are_unlike, rows)) and content.differences_over_all is not None:
         content = _added(content, all_pairs=all_pairs(content, work, compare_options))
     return _added(content, differences=_faced(content, found))
 
@@ -192,15 +194,13 @@ def all_pairs(content: Content, work: Calls, compare_options: Mapping[str, Any])
     """Compare all pairs of systems by the first metric that is compared; None if they are too many."""
     if not compared_in_pairs(content, work):
         return None
-    calls = work.without_notes(work.irm)
     options = {key: value for key, value in compare_options.items() if key not in ("margin", "baseline")}
-    metric = work.metrics_to_pass(content.first_compared)
-    return calls.tried("pairs", partial(calls.compare, calls.whole(content), *metric, **options))
+    return work.quietly(partial(work.compare, work.all_segments(content)), content.first_compared, **options)
 
 
 def with_leaderboard(content: Content, work: Calls, compare_options: Mapping[str, Any]) -> Content:
     """Add the leaderboard of three systems or more to the content of a report, where no baseline is named."""
-    name, calls = content.first_compared, work.without_notes(work.irm)
+    name = content.first_compared
     if (
         content.has_baseline
         or content.n_systems < MIN_SYSTEMS_FOR_LEADERBOARD
@@ -209,11 +209,11 @@ def with_leaderboard(content: Content, work: Calls, compare_options: Mapping[str
     ):
         return content
     fewer = 1 if flips_few(content, work) else FEWER_PERMUTATIONS
-    irm = calls.whole(content)
+    irm = work.all_segments(content)
     if content.by and irm is work.irm:  # some queries are in several segments
         return content
     options = {"ci": compare_options["ci"], "permutations": CompareOptions.permutations // fewer}
-    board = calls.tried("leaderboard", partial(irm.leaderboard, *work.metrics_to_pass(name), **options))
+    board = work.quietly(irm.leaderboard, name, **options)
     return content if board is None else _added(content, leaderboard=content.of_compared(board))
 
 
@@ -277,7 +277,7 @@ def with_differences(content: Content, work: Calls, compare_options: Mapping[str
     """Add the differences of systems on each query to the content of a report."""
     if content.compared.differences is None or not content.query or not work.paired:
         return content
-    irm, name = work.without_notes(work.irm).whole(content), content.first_compared
+    irm, name = work.all_segments(content), content.first_compared
     call = partial(
         irm.compare, *work.metrics_to_pass(name), baseline=_without_segments(irm, compare_options), per_query=True
     )
@@ -287,8 +287,7 @@ def with_differences(content: Content, work: Calls, compare_options: Mapping[str
 
 def with_segments_compared(content: Content, work: Calls, compare_options: Mapping[str, Any]) -> Content:
     """Add the comparison with a baseline in each segment, by the first metric; all tests are corrected together."""
-    frame = content.compared.differences
-    if frame is None or not content.has_baseline or not content.by or {*content.by} & {*frame.columns}:
+    if content.differences_over_all is None or not content.has_baseline or not content.by:
         return content
     if content.segments is None or len(content.of_first(content.segments)) > SERIES:
         return content

@@ -18,13 +18,13 @@ from frame_metrics.report.result_tables import (
     LONGEST_CELL,
     TABLE_ROWS,
     ci_level,
-    ci_percent,
     difference_interval,
     interval_cell,
     left_out_note,
+    with_cells,
 )
 from frame_metrics.report.short_names import LONGEST
-from frame_metrics.report.words import MACHINE, side_text
+from frame_metrics.report.words import MACHINE, percent, side_text
 from frame_metrics.verbs.compare.margins import OF_MARGIN
 
 NOT_FOUND = 10**9  # the first place for relevant documents without a rank, after all others
@@ -54,7 +54,7 @@ def leaderboard_tables(content: Content, most: int) -> Iterator[Block]:
         ]
         for row in board.head(TABLE_ROWS).iter_rows(named=True)
     ]
-    notes = [f"The ranks of all hold together, and the best is among those that may be it, at {ci_percent(content)}."]
+    notes = [f"The ranks of all hold together, and the best is among those that may be it, at {percent(content.ci)}."]
     if board["reliability"].count():
         known = number_text(board["reliability"].drop_nulls()[0])
         notes.append(
@@ -104,12 +104,9 @@ def _table_of_differences(
     against = f" from {same['baseline']}" if "baseline" in same else ""
     caption = f"Differences{of}{against}"
     made = table_of(some, caption=caption, only=only, alpha=ALPHA, longest=LONGEST_CELL, called=heads)
-    at = only.index("difference")
-    rows = [
-        [*cells[:at], replace(cells[at], subtext=difference_interval(row, content.ci)), *cells[at + 1 :]]
-        for row, cells in zip(some.iter_rows(named=True), made.rows, strict=True)
-    ]
-    return replace(made, rows=rows, subtext=f"the {ci_level(content)} of the difference")
+    ends = [difference_interval(row, content.ci) for row in some.iter_rows(named=True)]
+    made = with_cells(made, only.index("difference"), subtext=ends)
+    return replace(made, subtext=f"the {ci_level(content)} of the difference")
 
 
 def _heads(content: Content, same: Mapping[str, str]) -> dict[str, str]:

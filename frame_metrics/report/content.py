@@ -12,7 +12,7 @@ import polars as pl
 
 from frame_metrics.inputs.records import record
 from frame_metrics.metrics.metric import Metric
-from frame_metrics.report.cells import ALPHA, sign_of
+from frame_metrics.report.cells import ALPHA, BETTER, sign_of
 from frame_metrics.report.chosen_rows import foremost, places_of
 from frame_metrics.report.pairs import PAIRS, Pairs
 
@@ -40,6 +40,11 @@ class Question:
         """The metric that queries are ordered by."""
         return self.asked[0][0]
 
+    @property
+    def directions(self) -> list[dict[str, str | None]]:
+        """A row for each metric, which says whether higher or lower values are better."""
+        return [{"metric": name, "better": BETTER[metric.higher]} for name, metric in self.asked]
+
     def of_first(self, frame: pl.DataFrame) -> pl.DataFrame:
         """Return the rows of the first metric."""
         return frame.filter(pl.col("metric") == self.first)
@@ -49,14 +54,24 @@ class Question:
         """The word for the things that are counted."""
         return "searches" if self.clicks else "queries" if self.query else "rows"
 
+    @property
+    def systems(self) -> str:
+        """The word for systems."""
+        return "arms" if self.arms else "systems"
+
     def undefined_in(self, average: str | None) -> str:
         """Return the word for the things that may be undefined, queries or classes; "" for a pooled value."""
         return "queries" if self.query else "" if average == "pooled" else "classes"
 
     @property
+    def system_column(self) -> list[str]:
+        """The column of systems; none without systems."""
+        return [self.system] if self.system else []
+
+    @property
     def system_and_segments(self) -> list[str]:
         """The columns of system and segment."""
-        return [*([self.system] if self.system else []), *self.by]
+        return [*self.system_column, *self.by]
 
     @property
     def keys(self) -> list[str]:
@@ -219,6 +234,12 @@ class Content(Question):
         rows = self.of_compared(self.results).to_dicts()
         return {row[self.system] if self.system else None: row["n"] for row in rows}
 
+    @property
+    def differences_over_all(self) -> pl.DataFrame | None:
+        """The differences of systems over all segments; None if there are none, or if they are in segments."""
+        frame = self.compared.differences
+        return None if frame is None or {*self.by} & {*frame.columns} else frame
+
     def are_unlike(self, row: Mapping[str, Any]) -> bool:
         """Return True if the two systems of a difference have values of different queries."""
         sides = () if self.arms else (row.get(str(self.system)), row["baseline"])
@@ -260,6 +281,11 @@ class Content(Question):
         """Return the differences of each query, a frame for each pair of systems."""
         keys = [name for name in self.system_and_segments if name in frame.columns]
         return frame.drop_nulls("difference").partition_by([*keys, "baseline"], maintain_order=True)
+
+    @property
+    def queries_recur(self) -> bool:
+        """True if the audit found queries in several segments, which are then not independent."""
+        return bool(self.audit.filter(check="queries in several segments")["n"].sum())
 
     @property
     def facts(self) -> pl.DataFrame:

@@ -306,7 +306,7 @@ class Reversal(OfPair):
         return f"{within}, although it is below {base} over all: the two have different mixes of {self.segments}."
 
 
-def surely(pairs: Sequence[Difference], lower: str, higher: str, sign: int = 1) -> str:
+def surely(pairs: Sequence[Difference], lower: str, higher: str, sign: int) -> str:
     """Return words for those of some differences that are significant, the lower ones first; "" for none.
 
     Parameters

@@ -8,7 +8,6 @@ from typing import Any
 
 import polars as pl
 
-from frame_metrics.errors import FrameMetricsError
 from frame_metrics.inputs import FullConfusion, FullRanking
 from frame_metrics.report.calls import Calls
 from frame_metrics.report.cells import sign_of
@@ -81,16 +80,15 @@ def _with_results(content: Content, work: Calls, call: Any, chosen: list[Ranked]
     if not chosen or not taken or not (columns.score or columns.rank) or set(columns.shape.made) & {*content.query}:
         return chosen
     small = _small(content, work.irm, call, chosen)
-    return [_explained(one, content, work.without_notes(small), [name for name, _ in taken]) for one in chosen]
+    return [_explained(one, content, work, small, [name for name, _ in taken]) for one in chosen]
 
 
-def _explained(one: Ranked, content: Content, small: Calls, names: Sequence[str]) -> Ranked:
+def _explained(one: Ranked, content: Content, work: Calls, small: Any, names: Sequence[str]) -> Ranked:
     """Add to a query its rows from explain() for the first metric that it can take apart; without one, add nothing."""
     value = [one.keys[name] for name in content.query]
     for name in names:
-        try:
-            ranks = small.here(small.irm.explain(name, query=value[0] if len(value) == 1 else value))
-        except FrameMetricsError:
+        ranks = work.quietly(small.explain, name, query=value[0] if len(value) == 1 else value)
+        if ranks is None:
             continue
         keys = {**one.keys, **({content.system: one.system} if content.system else {})}
         same = [pl.col(key).eq_missing(pl.Series([its], dtype=ranks.schema[key])) for key, its in keys.items()]

@@ -12,18 +12,8 @@ from frame_metrics.verbs.compare.differences import least_of_units
 from frame_metrics.verbs.compare.options import CompareOptions
 
 DRAWN = ("randomization", "bootstrap")  # tests of arms whose least p-value is that of permuting their units
-MULTIPLIED = (
-    "holm",
-    "bonferroni",
-)  # corrections that multiply the least p-value of a family by the number of its tests
-
-
-@dataclass(frozen=True)
-class Floor:
-    """The least corrected p-value of a difference, and words for the units that decide about it."""
-
-    p_floor: float
-    few_units_text: str
+# Corrections that multiply the least p-value of a family by the number of its tests.
+MULTIPLIED = ("holm", "bonferroni")
 
 
 @dataclass(frozen=True)
@@ -40,16 +30,19 @@ class Floors:
 
     rows: Sequence[Mapping[str, Any]]
     unit: str
-    clusters: int | None = None
-    word: str = "clusters"
+    clusters: int | None
+    word: str
 
-    def of(self, row: Mapping[str, Any]) -> Floor | None:
-        """Return the floor of a row; None if it is below 0.05."""
+    def of(self, row: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the least corrected p-value of a row and words for its units, as fields of ``Difference``.
+
+        They are left out if that p-value is below 0.05.
+        """
         least = self._alone(row)
         if row.get("correction") in MULTIPLIED:
             every = [least] if row["correction"] == "bonferroni" else map(self._alone, self.rows)
             least = max(least, row["n_tests"] * min(every))
-        return Floor(min(least, 1.0), self._units_text(row)) if least >= ALPHA else None
+        return {} if least < ALPHA else {"p_floor": min(least, 1.0), "few_units_text": self._units_text(row)}
 
     def _alone(self, row: Mapping[str, Any]) -> float:
         """Return the least p-value of a row that is not corrected."""

@@ -10,7 +10,7 @@ import polars as pl
 
 from frame_metrics.backends.tables import Cell, Table
 from frame_metrics.report.blocks import Block, Fold, Group, Picture
-from frame_metrics.report.cells import BETTER, cell_of, counted, number_text, plain_text, table_of
+from frame_metrics.report.cells import cell_of, counted, number_text, plain_text, table_of
 from frame_metrics.report.comparison_tables import comparison_tables, rank_moves
 from frame_metrics.report.content import SYSTEMS, Content, Ranked
 from frame_metrics.report.of_breaks import lost_across
@@ -138,12 +138,11 @@ def explained_fold(one: Ranked, name: str = "") -> Fold:
 
 def folded_conventions(content: Content, pictures: Mapping[str, Picture]) -> Iterator[Block]:
     """Yield the conventions of the call, and the versions of the libraries."""
-    about = [{"metric": name, "better": BETTER[metric.higher]} for name, metric in content.asked]
     basis = content.basis
     for caption, rows in (
         (f"Roles of the columns of a {basis.kind}", basis.roles),
         ("Conventions in force", basis.conventions),
-        ("Metrics", about),
+        ("Metrics", content.directions),
         ("Versions", [{"library": name, "version": version} for name, version in basis.versions.items()]),
     ):
         if rows:

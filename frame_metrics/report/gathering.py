@@ -50,7 +50,7 @@ BINS = 30  # of scores
 OF_SINGLE_QUERIES = ("differences", "queries", "curves")
 POINTS = 200  # of a curve of scores
 
-_Asked: TypeAlias = list[tuple[str, Metric]]
+Asked: TypeAlias = list[tuple[str, Metric]]
 
 
 def gathered(
@@ -80,9 +80,9 @@ def gathered(
     """
     columns, baseline = plan.columns, compare_options["baseline"]
     verb = verb_of_comparison(columns, compare_options, split)
-    work = Calls(irm, columns, verb, has_metrics=bool(metrics), plan=plan)
+    work = Calls(irm, plan, verb, has_metrics=bool(metrics))
     asked, call = planned_call(plan, metrics, None)
-    check_named(work, plan, asked, compare_options)
+    check_named(work, asked, compare_options)
     # Without metrics= the depth of the rankings decides which are computed, and at which cutoffs.
     depth = depth_of(irm, columns)
     if not metrics and call is not None:
@@ -92,7 +92,7 @@ def gathered(
     asked, results = _evaluated(work, asked, ci=ci, margins=bool(columns.segments))
     asked = asked or _metrics_in(results)
     # The content: results, audit, and what the caller's call and roles say.
-    audit = _audited(work, columns, baseline, split)
+    audit = _audited(work, baseline, split)
     content = Content(
         title=title or "",
         asked=asked,
@@ -116,7 +116,7 @@ def gathered(
         is_filled = fill_of(irm, asked[0][1]) is not None
         content = content if title else replace(content, title=title_of(content, is_filled))
     shares = {} if split is None else {"split": split}  # which only arms have
-    content = _with_comparisons(content, work, plan, call, {**compare_options, **shares, "ci": ci or 0.95})
+    content = _with_comparisons(content, work, call, {**compare_options, **shares, "ci": ci or 0.95})
     if queries is None:
         return content
     # What only a report has, and no summary: single queries, decisions and curves.
@@ -134,13 +134,13 @@ def _absent(content: Content, work: Calls) -> list[dict[str, str]]:
     return [every, *(one for one in work.absent_sections if one["section"] not in OF_SINGLE_QUERIES)]
 
 
-def _with_comparisons(content: Content, work: Calls, plan: Any, call: Any, options: Mapping[str, Any]) -> Content:
+def _with_comparisons(content: Content, work: Calls, call: Any, options: Mapping[str, Any]) -> Content:
     """Return the content with comparisons, by the options of the caller and those that a report adds, and a summary."""
-    options = with_margins(options, content.asked, bounded=not plan.columns.value)
+    options = with_margins(options, content.asked, bounded=not work.columns.value)
     if (earlier := against_the_earlier(content, work)) is not None:
         content, options = replace(content, has_baseline=True), {**options, "baseline": earlier}
     options = against_the_best(content, work, options)
-    content = with_leaderboard(with_comparison(content, work, plan, options), work, options)
+    content = with_leaderboard(with_comparison(content, work, options), work, options)
     content = with_segments_compared(with_differences(content, work, options), work, options)
     content = with_classes_compared(content, work, options)
     content = replace(with_agreement(content, work, call), share_rows=rows_of_shares(content, work))
@@ -155,8 +155,7 @@ def _measured(content: Content, work: Calls) -> pl.Series | None:
         return None
     if content.query:
         return is_comparable(content.of_first(content.segments))
-    calls = work.without_notes(work.irm)
-    shares = partial(calls.tried, PREVALENCE, partial(work.irm.evaluate, PREVALENCE))
+    shares = partial(work.quietly, work.irm.evaluate, PREVALENCE)
     return is_measured(content.of_first(content.segments), lambda: content.audit["check"], shares)
 
 
@@ -176,13 +175,14 @@ def _adjusted(compare_options: Mapping[str, Any]) -> Compared:
     return Compared(adjusted=", ".join(strata) or compare_options.get("covariate"), adjusted_by_strata=bool(strata))
 
 
-def _audited(work: Calls, columns: Columns, baseline: Any, split: Any) -> pl.DataFrame:
+def _audited(work: Calls, baseline: Any, split: Any) -> pl.DataFrame:
     """Return the findings of the audit; of arms whose shares are not given, note that their split is not known."""
     saved = {"baseline": baseline} if is_frame(baseline) else {}
-    audit = with_units(work.here(work.irm.audit(**saved, split=split)), columns)
+    audit = with_units(work.here(work.irm.audit(**saved, split=split)), work.columns)
     if not work.paired and split is None:
-        reason = f"whether each {columns.arm} has the share of the units that it should have is not known; pass split="
-        work.absent_sections.append({"section": "sample ratio", "reason": reason})
+        arm = work.columns.arm
+        reason = f"whether each {arm} has the share of the units that it should have is not known; pass split="
+        work.note("sample ratio", reason)
     return audit
 
 
@@ -199,7 +199,7 @@ def verb_of_comparison(columns: Columns, compare_options: Mapping[str, Any], spl
     return "change" if split is None and not {"covariate", "strata"} & {*compare_options} else "ab_test"
 
 
-def _evaluated(work: Calls, asked: _Asked, **options: Any) -> tuple[_Asked, pl.DataFrame]:
+def _evaluated(work: Calls, asked: Asked, **options: Any) -> tuple[Asked, pl.DataFrame]:
     """Return the metrics that can be computed, and their values; note the reasons for the others."""
     irm = work.irm
     try:
@@ -218,7 +218,7 @@ def _evaluated(work: Calls, asked: _Asked, **options: Any) -> tuple[_Asked, pl.D
         return some, _valued(work, some, **options)
 
 
-def _metrics_in(results: pl.DataFrame) -> _Asked:
+def _metrics_in(results: pl.DataFrame) -> Asked:
     """Return the metrics of a table of values, of which only the rows tell the names."""
     names = results["metric"].unique(maintain_order=True)
     if not len(names):
@@ -226,7 +226,7 @@ def _metrics_in(results: pl.DataFrame) -> _Asked:
     return [(name, metric_of(name)) for name in names]
 
 
-def _valued(work: Calls, asked: _Asked, *, ci: float | None, margins: bool) -> pl.DataFrame:
+def _valued(work: Calls, asked: Asked, *, ci: float | None, margins: bool) -> pl.DataFrame:
     """Return the values of metrics with intervals; those that have none are noted."""
     irm, names = work.irm, [name for name, _ in asked]
     why = {
@@ -252,11 +252,11 @@ def _valued(work: Calls, asked: _Asked, *, ci: float | None, margins: bool) -> p
         every = every.with_columns(ci_low=pl.lit(None, pl.Float64), ci_high=pl.lit(None, pl.Float64))
     for reason, some in why.items():
         if some:
-            work.absent_sections.append({"section": f"intervals of {', '.join(some)}", "reason": reason})
+            work.note(f"intervals of {', '.join(some)}", reason)
     return every
 
 
-def planned_call(plan: Any, metrics: Sequence[Any], depth: int | None) -> tuple[list[tuple[str, Metric]], Any]:
+def planned_call(plan: Any, metrics: Sequence[Any], depth: int | None) -> tuple[Asked, Any]:
     """Return the metrics to compute, and the call for them.
 
     If the frame holds values there is no call, and without ``metrics`` there are none: their names are data.
@@ -281,7 +281,7 @@ def _curves(content: Content, work: Calls, call: Any, depth: int | None) -> dict
         return _by_cutoff(content, work, depth) if columns.score or columns.rank else {}
     if columns.class_scores:
         reason = "these require the scores of one class; name their column with score=, and the class with positive="
-        work.absent_sections.append({"section": "curves and the best threshold", "reason": reason})
+        work.note("curves and the best threshold", reason)
     if columns.score is None or columns.class_scores:
         return {}
     irm = work.irm(by=None, threshold=None)
@@ -313,9 +313,7 @@ def _of_decisions(content: Content, work: Calls, call: Any) -> Content:
         return content
     columns, irm, decisions = call.plan.columns, work.irm(by=None), content.decisions
     if columns.score and not columns.class_scores:
-        best = work.without_notes(irm).tried(
-            "threshold", lambda: irm(threshold=None, predicted=None).best_threshold("f1")
-        )
+        best, _ = work.result_or_reason(lambda: irm(threshold=None, predicted=None).best_threshold("f1"))
         decisions = replace(decisions, best_threshold=best)
     confusion, several = None, bool(columns.class_scores)
     if columns.predicted is not None or call.conventions.threshold is not None:
@@ -325,7 +323,7 @@ def _of_decisions(content: Content, work: Calls, call: Any) -> Content:
         several = several or n > 2
         if n > CLASSES:
             reason = f"there are {n:,} classes, and at most {CLASSES} can be told apart; confusion() returns all"
-            work.absent_sections.append({"section": "confusion matrix", "reason": reason})
+            work.note("confusion matrix", reason)
             confusion = None
     names = [name for name, _ in content.asked]
     classes = work.tried("classes", lambda: irm.per_class(*names, layout="wide")) if several else None

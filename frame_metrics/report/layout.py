@@ -37,6 +37,7 @@ from frame_metrics.report.result_tables import (
     long_table,
     metrics_note,
     wide_table,
+    with_cells,
 )
 from frame_metrics.report.short_names import in_full_once, short_table
 from frame_metrics.report.units import without_unit
@@ -58,10 +59,7 @@ MORE_FINDINGS = re.compile(r"(.* )(And [\d,]+ more (?:error|warning).*)\.", re.S
 def sections_of(content: Content, pictures: Mapping[str, Picture]) -> list[Section]:
     """Return the sections of a report, in order; empty ones are left out.
 
-    Parameters
-    ----------
-    content : as ``best_first`` returns it.
-    pictures : those that are drawn, by the name of what they show.
+    ``content``: as ``best_first`` returns it; ``pictures``: by the name of what they show.
     """
     parts = [*((*part, False) for part in OPEN.items()), *((*part, True) for part in FOLDED.items())]
     sections = [Section(_name(title), title, [*part(content, pictures)], later) for title, part, later in parts]
@@ -122,7 +120,7 @@ def _summary(content: Content, pictures: Mapping[str, Picture]) -> Iterator[Bloc
 
 def _results(content: Content, pictures: Mapping[str, Picture]) -> Iterator[Block]:
     """Yield the averages of the metrics, of the best systems where there are many."""
-    keys = [content.system] if content.system else []
+    keys = content.system_column
     some = _foremost(content, content.results)
     made = wide_table(content, some, keys, "The metrics", content.results) if keys else long_table(content)
     first = "metrics" if keys else "segments"
@@ -237,7 +235,8 @@ def _lost(content: Content) -> tuple[Table, list[Fold]]:
     found = [known.get(_key(row, keys)) for row in rows.iter_rows(named=True)]
     folds = [rank_by_rank(pair, f"rank-{at}") for at, pair in enumerate(found, 1) if pair]
     table = table_of(rows, caption=caption, only=only, longest=LONGEST_CELL, called=called)
-    return _linked(table, len(keys), [f"rank-{at}" if pair else "" for at, pair in enumerate(found, 1)]), folds
+    links = [f"rank-{at}" if pair else "" for at, pair in enumerate(found, 1)]
+    return with_cells(table, len(keys) - 1, link=links), folds
 
 
 def _key(row: Mapping[str, Any], keys: Sequence[str]) -> str:
@@ -254,16 +253,7 @@ def _worst(content: Content) -> tuple[Table, list[Fold]]:
     folds = [explained_fold(one, f"rank-{at}") for at, one in enumerate(some, 1) if one.results is not None]
     links = [f"rank-{at}" if one.results is not None else "" for at, one in enumerate(some, 1)]
     table = table_of_rankings(content, some, f"The {content.unit} with the lowest {content.first}{of}")
-    return _linked(table, len(content.by) + len(content.query), links), folds
-
-
-def _linked(table: Table, at: int, links: Sequence[str]) -> Table:
-    """Return a table with links from the last of its first ``at`` cells to each query's results."""
-    rows = [
-        [*row[: at - 1], replace(row[at - 1], link=link), *row[at:]]
-        for row, link in zip(table.rows, links, strict=True)
-    ]
-    return replace(table, rows=rows)
+    return with_cells(table, len(content.by) + len(content.query) - 1, link=links), folds
 
 
 def _audit(content: Content, pictures: Mapping[str, Picture]) -> Iterator[Block]:
@@ -293,8 +283,7 @@ def _undefined(content: Content) -> Iterator[Block]:
         of = f" of every {plain_text(content.system)}" if content.system else ""
         yield f"Undefined{some}{of}: {', '.join(metrics)}."
     elif len(undefined):
-        system = [content.system] if content.system else []
-        only = [*system, "metric", *(["n"] if content.query else []), "n_undefined"]
+        only = [*content.system_column, "metric", *(["n"] if content.query else []), "n_undefined"]
         yield first_rows_table(undefined, "Where metrics are undefined", only=only, called=CALLED)
 
 

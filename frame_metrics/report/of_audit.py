@@ -136,7 +136,7 @@ class AuditSentences(SentenceWriter):
         if self.content.query or not asked:
             return
         for row in self.content.audit.filter(pl.col("check").is_in(OTHER_CLASSES)).iter_rows(named=True):
-            yield self._plain("audit", of := _found(row), text=capital(of), n=row["n"], share=row["share"])
+            yield self._finding(row)
 
     def rare_classes(self) -> Iterator[Plain]:
         """Yield the rarest class, which hides in the accuracy of all rows."""
@@ -176,12 +176,12 @@ class AuditSentences(SentenceWriter):
         elsewhere += OF_CELLS if self._times else ()
         for row in self.content.audit.filter(severity=severity).iter_rows(named=True):
             if not row["check"].startswith(elsewhere):
-                yield self._plain("audit", of := _found(row), text=capital(of), n=row["n"], share=row["share"])
+                yield self._finding(row)
                 return
 
-
-def _found(row: Mapping[str, Any]) -> str:
-    """Return a finding of the audit as text, with its count unless it is about the whole frame."""
-    count = f" ({counted(row['n'], row['unit'])})" if row["unit"] and row["check"] != NOTHING else ""
-    first = f" (the first: {row['example']})" if row["check"] == NO_RESULTS and row["example"] else ""
-    return f"{row['check']}{count}: {without_unit(row['message'])}{first}"
+    def _finding(self, row: Mapping[str, Any]) -> Plain:
+        """Return the sentence of a finding, with its count unless it is about the whole frame."""
+        count = f" ({counted(row['n'], row['unit'])})" if row["unit"] and row["check"] != NOTHING else ""
+        first = f" (the first: {row['example']})" if row["check"] == NO_RESULTS and row["example"] else ""
+        of = f"{row['check']}{count}: {without_unit(row['message'])}{first}"
+        return self._plain("audit", of, text=capital(of), n=row["n"], share=row["share"])

@@ -28,7 +28,7 @@ MIN_SYSTEMS = 3  # from so many on, the best, or the highest and the lowest, are
 class BestSystemSentences(SentenceWriter):
     """Sentences about the best of several systems."""
 
-    def best_of(self, pairs: Sequence[Difference] = ()) -> Iterator[BestSystems]:
+    def best_of(self, pairs: Sequence[Difference]) -> Iterator[BestSystems]:
         """Yield which systems may be the best, as ``leaderboard`` returns them, else by the differences of all pairs.
 
         The tests of a leaderboard have one side. It is said if the test of a pair, which has both, does not tell the
@@ -40,7 +40,7 @@ class BestSystemSentences(SentenceWriter):
         if not may or len(known) < MIN_SYSTEMS:
             return
         names = _first_names([name_of(self._system(row)) for row in may])
-        many: dict[str, Any] = {"names": names_in_words(names), "n_best": len(may), "n_systems": len(known)}
+        many: dict[str, Any] = {"names": names, "n_best": len(may), "n_systems": len(known)}
         alike = [pair for pair in pairs if len(may) == 1 and pair.p_adjusted is not None and not pair.is_significant]
         others = [one for pair in alike for one in (pair.system, pair.baseline) if one != self._system(may[0])]
         untold = f"; a stricter test does not tell it from {names_in_words([*map(name_of, others)])}" if others else ""
@@ -51,9 +51,8 @@ class BestSystemSentences(SentenceWriter):
 
         All pairs are tested together, so that the best is among these as surely as p-values are small.
         """
-        content, frame = self.content, self.content.compared.differences
-        name = content.first_compared
-        if frame is None or content.has_baseline or not sign_of(name) or {*content.by} & {*frame.columns}:
+        content, frame, name = self.content, self.content.differences_over_all, self.content.first_compared
+        if frame is None or content.has_baseline or not sign_of(name):
             return []
         tested = content.of_compared(frame).drop_nulls("p_adjusted")
         if len(tested) < content.n_pairs or any(map(content.are_unlike, tested.to_dicts())):
@@ -67,8 +66,8 @@ class BestSystemSentences(SentenceWriter):
 
     def highest(self) -> Iterator[HighestSystem]:
         """Yield the highest and the lowest of three systems or more, by a metric without a direction."""
-        content, frame, name = self.content, self.content.compared.differences, self.content.first_compared
-        if frame is None or content.has_baseline or sign_of(name) or {*content.by} & {*frame.columns}:
+        content, frame, name = self.content, self.content.differences_over_all, self.content.first_compared
+        if frame is None or content.has_baseline or sign_of(name):
             return
         pairs = self._differences(content.of_compared(frame).to_dicts(), name)
         sides = sorted((one for pair in pairs for one in (pair, pair.swapped())), key=lambda one: one.n or 0)
@@ -84,7 +83,7 @@ class BestSystemSentences(SentenceWriter):
         above, below = (_surely(*one) for one in zip(("above", "below"), of_ends, strict=True))
         around = f"{above}; {name_of(low)} has the lowest, {number_text(values[low])}{below}"
         sure = {one.baseline for some in of_ends for one in some if one.is_significant}
-        many = {"called": self._called, "n_systems": len(values), "n_differing": len(sure), "around": around}
+        many = {"called": content.systems, "n_systems": len(values), "n_differing": len(sure), "around": around}
         ends = {"system": top, "value": values[top], "lowest": low, "value_of_lowest": values[low]}
         yield self._of_row(HighestSystem, {}, by=name, **many, **ends)
 
@@ -97,18 +96,15 @@ class BestSystemSentences(SentenceWriter):
         more = {self._system(row) for row in differ.to_dicts()} - {pair.system for pair in pairs}
         if more:
             bases = names_in_words([*map(name_of, content.compared.baselines)])
-            of = f"{len(more):,} more {self._called if len(more) > 1 else self._called[:-1]} surely "
-            of += f"{'differ' if len(more) > 1 else 'differs'} from {bases}"
+            verb = "differ" if len(more) > 1 else "differs"
+            systems = content.systems if len(more) > 1 else content.systems[:-1]
+            of = f"{len(more):,} more {systems} surely {verb} from {bases}"
             yield self._plain("absent", of, by=content.first_compared)
-
-    @property
-    def _called(self) -> str:
-        return "arms" if self.content.arms else "systems"
 
     def winner(self) -> Iterator[Winner]:
         """Yield the best system that is no baseline against the next best, by the p-value of all pairs of systems."""
-        frame, name = self.content.compared.differences, self.content.first_compared
-        if frame is None or not self.content.has_baseline or not sign_of(name) or {*self.content.by} & {*frame.columns}:
+        frame, name = self.content.differences_over_all, self.content.first_compared
+        if frame is None or not self.content.has_baseline or not sign_of(name):
             return
         baselines = [] if is_frame(self.compare_options["baseline"]) else [*dict.fromkeys(frame["baseline"])]
         order = [*places_of(self.content.results, self.content.system, name, [], self.content.beaten_by)]
@@ -160,9 +156,7 @@ def _surely(side: str, differences: Sequence[Difference]) -> str:
     return f", surely {side} {by}{f', not surely {side} {first_of(unsure)}' if unsure else ''}"
 
 
-def _first_names(names: Sequence[str]) -> list[str]:
-    """Return the first names, two or more, and how many more there are; of long ones fewer are named."""
+def _first_names(names: Sequence[str]) -> str:
+    """Return the first names in words, two or more, and how many more there are; of long ones fewer are named."""
     lengths = [sum(map(len, names[: at + 1])) for at in range(min(len(names), NAMED))]
-    named = max(2, sum(length <= LETTERS for length in lengths))
-    more = len(names) - named
-    return [*names[:named], *([f"{more:,} more"] if more > 0 else [])]
+    return first_of(names, max(2, sum(length <= LETTERS for length in lengths)))

@@ -61,7 +61,7 @@ class CalibrationSentences(SentenceWriter):
     def _farthest(self, by: Sequence[str]) -> list[dict[str, Any]]:
         """Return of each system and segment the share that is farthest from its mean score, and its interval."""
         irm, keys = self.work.irm(by=[*by] or None, threshold=None), [*filter(None, [self.content.system]), *by]
-        off, bins = self._quietly(irm.evaluate, "ece"), self._quietly(irm.curve, "calibration")
+        off, bins = self.work.quietly(irm.evaluate, "ece"), self.work.quietly(irm.curve, "calibration")
         if off is None or bins is None or (by and len(off) > MOST_GROUPS):  # scores outside 0 to 1 are no probabilities
             return []
         p = pl.col("predicted")

@@ -43,11 +43,10 @@ def with_classes_compared(content: Content, work: Calls, compare_options: Mappin
     }
     options |= {"ci": compare_options["ci"], "per_class": True}
     irm = work.all_segments(content)
-    verb, calls = irm.ab_test if content.arms else irm.compare, work.without_notes(irm)
+    verb = irm.ab_test if content.arms else irm.compare
     name, metric = next(one for one in content.asked if one[0] == content.first_compared)
     is_average = metric.input in (FullConfusion, FullScores) and average_of(metric, None, binary=False) == "macro"
-    asked = work.metrics_to_pass(name) if is_average else [OF_CLASS]
-    found = calls.tried("classes", lambda: verb(*asked, **options))
+    found = work.quietly(verb, name if is_average else OF_CLASS, **options)
     if found is not None and not content.has_baseline:
         found = found.filter([one == best[0] for one in found[content.system]])
     return replace(content, compared=replace(content.compared, in_classes=found))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from functools import partial
 from typing import Any
 
 from frame_metrics.measuring.baseline import is_frame
@@ -76,12 +75,10 @@ class MixSentences(SentenceWriter):
             return
         if len(content.of_first(content.segments).select(content.by).unique()) > STRATA:
             return
-        name, calls = content.first_compared, work.without_notes(work.irm)
         for pair in pairs:
             earlier, later = self._periods_of(pair)
-            base = work.as_baseline(earlier)
-            call = partial(work.irm.change, *calls.metrics_to_pass(name), baseline=base, ci=self.compare_options["ci"])
-            found = calls.tried("mix", call)
+            options = {"baseline": work.as_baseline(earlier), "ci": self.compare_options["ci"]}
+            found = work.quietly(work.irm.change, content.first_compared, **options)
             rows = [] if found is None else content.of_compared(found).to_dicts()
             yield from self._of_pair([row for row in rows if self._system(row) == later])
 

@@ -13,6 +13,7 @@ from frame_metrics.errors import FrameMetricsError
 from frame_metrics.metrics.saved_names import metric_of
 from frame_metrics.report.cells import EQUAL, number_text, plain_text, sign_of
 from frame_metrics.report.difference_sentences import Difference
+from frame_metrics.report.frame_code import CODE
 from frame_metrics.report.sentence_writer import SentenceWriter
 from frame_metrics.report.sentences import Plain, Sentence
 from frame_metrics.report.time_sentences import LevelBreak, Outage, TimeChange, TrendOrBreak
@@ -23,21 +24,6 @@ MOST_NAMED = 3  # the most queries that are named
 MOST_TRIED, MOST_VALUES = 20, 20  # the most columns that are tried to explain a change, and their values
 TIMES_MORE = 4  # times as many queries make an interval half as wide
 MOST_TIMES = 10  # times as many queries are the most that somebody is likely to ask
-# A column as text, in the words of a kind of frame.
-CODE = dict.fromkeys(("polars.DataFrame", "polars.LazyFrame"), "pl.col({}).cast(str)")
-CODE["pandas.DataFrame"] = "df[{}].astype(str)"
-OF_FRAME = {"pandas.DataFrame": "lambda df: "}  # what stands before a column
-BETWEEN = dict.fromkeys(
-    CODE, ".str.slice(0, {}).is_between(pl.lit({!r}), pl.lit({!r}))"
-)  # that it begins with one of some texts
-BETWEEN["pandas.DataFrame"] = ".str[:{}].between({!r}, {!r})"
-# The words for false and true, and the name of the column of these.
-NAMED = dict.fromkeys(CODE, ".replace_strict({{False: {}, True: {}}}).alias({})")
-NAMED["pandas.DataFrame"] = ".map({{False: {}, True: {}}}).rename({})"
-# Rows without a time are in no period: they have no name of one, and no row of the result.
-OF_THESE = {"pandas.DataFrame": ".where(df[{}].notna())"}
-WITHOUT_NULLS = dict.fromkeys(CODE, ".drop_nulls({})")
-WITHOUT_NULLS["pandas.DataFrame"] = ".dropna(subset=[{}])"
 MIN_QUERIES_TO_TEST = 6  # the fewest queries whose test can show a difference
 
 
@@ -45,13 +31,7 @@ class NextStepSentences(SentenceWriter):
     """The sentence about what to do next."""
 
     def next(self, pairs: Sequence[Difference], of_segments: Sequence[Sentence]) -> Iterator[Plain]:
-        """Yield the first that applies: what to judge; a change to take apart; more queries; which queries lost most.
-
-        Parameters
-        ----------
-        pairs : the sentences about differences of systems.
-        of_segments : those about segments and time.
-        """
+        """Yield the first that applies: what to judge, a change to take apart, more queries, which lost most."""
         breaks = [one for one in of_segments if isinstance(one, LevelBreak | TrendOrBreak | Outage)]
         settled = [one for one in pairs if one.is_significant]
         if judged := [*self._judge(pairs[0] if pairs else None)]:
@@ -137,30 +117,30 @@ class NextStepSentences(SentenceWriter):
         yield self._plain("next", f"Compare {sides}, {whose}, to see what changed")
         values = pl.Series(time, [row[time] for row in self.segments_of_best], strict=False)
         lacks, order = values.null_count() > 0, ordered_distinct(values.drop_nulls()) or []
-        texts, kind = [*map(when_text, order)], self.content.basis.kind
-        if texts != sorted(texts) or kind not in CODE:  # as 11.01.2026 and W9, which are in another order as texts
+        texts, words = [*map(when_text, order)], CODE.get(self.content.basis.kind)
+        if texts != sorted(texts) or words is None:  # as 11.01.2026 and W9, which are in another order as texts
             of = "That is change() with arm= a column that is true then, and false before or at all other times"
             of += f"; leave out the {self.content.unit} without a {plain_text(time)}" * lacks
             yield self._plain("code", of)
             return
-        arm, named = CODE[kind].format(repr(time)), by[0] if len(by) == 1 else by or None
+        arm, named = words.as_text.format(repr(time)), by[0] if len(by) == 1 else by or None
         if isinstance(found, Outage):
-            arm += BETWEEN[kind].format(len(first), first, later[0] if later else first)
+            arm += words.between.format(len(first), first, later[0] if later else first)
             names = ("rest", "outage" if found.difference < 0 else "peak")
         else:
             arm, names = f"({arm} >= {first!r})", ("before", "after")
         column = new_column_name("period", backend_of(self.work.irm.frame).names())
-        arm += NAMED[kind].format(*map(repr, (*names, column)))
-        arm += OF_THESE.get(kind, "").format(repr(time)) * lacks
-        arm = f"{OF_FRAME.get(kind, '')}{arm}"
+        arm += words.named.format(*map(repr, (*names, column)))
+        # Rows without a time are in no period: they have no name of one, and no row of the result.
+        arm = words.column + arm + words.where_known.format(repr(time)) * lacks
         log, query = "irm", [*self.content.query]
-        if self._queries_recur:  # then the queries are those of each time
+        if self.content.queries_recur:  # then the queries are those of each time
             log = f"irm.per_query({self.content.first!r}).irm"
             own = {"query": [*query, time], "value": "value", "cluster": query[0]}
             arm += "".join(f", {role}={value!r}" for role, value in own.items())
             named = named if {*by} <= {*self.content.by} else None
         code = f"{log}(arm={arm}, by={named!r}).change({self.content.first!r}, baseline={names[0]!r})"
-        code += WITHOUT_NULLS[kind].format(repr(column)) * lacks
+        code += words.without_nulls.format(repr(column)) * lacks
         yield self._plain("code", f"In code: {code}")
 
     def _explaining(self) -> list[str]:

@@ -26,8 +26,8 @@ class PairSentences(SentenceWriter):
         period, and what else surely differs. Without baselines the others are the next best system, and the first one
         with a difference that is sure.
         """
-        frame = self.content.compared.differences
-        if frame is None or {*self.content.by} & {*frame.columns}:
+        frame = self.content.differences_over_all
+        if frame is None:
             return
         frame, name = self.content.of_compared(frame), self.content.first_compared
         if self.content.compared.leaderboard is not None and "bonferroni" in frame["correction"]:

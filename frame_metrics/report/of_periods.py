@@ -14,10 +14,11 @@ import polars as pl
 from frame_metrics.backends.time_texts import Time
 from frame_metrics.backends.times import times_in
 from frame_metrics.report.cells import ALPHA, number_text, plain_text
+from frame_metrics.report.frame_code import CODE
 from frame_metrics.report.sentence_writer import SentenceWriter
 from frame_metrics.report.sentences import Sentence
 from frame_metrics.report.time_sentences import LevelBreak, Outage, TimeChange, Trend, TrendOrBreak
-from frame_metrics.report.words import name_of, names_in_words, p_words, when_text
+from frame_metrics.report.words import first_of, name_of, names_in_words, of_system, p_words, when_text
 from frame_metrics.stats.changes import MOST_LINES, MOST_TOLD, Change, changes
 from frame_metrics.stats.outages import USUAL
 from frame_metrics.stats.periods import (
@@ -31,11 +32,6 @@ from frame_metrics.stats.periods import (
 )
 
 KINDS = {"trend": Trend, "break": LevelBreak, "outage": Outage, "either": TrendOrBreak}
-# The day of a column of times, and of one of texts, in the words of a kind of frame.
-DAY = dict.fromkeys(
-    ("polars.DataFrame", "polars.LazyFrame"), ("pl.col({}).dt.truncate('1d')", "pl.col({}).str.slice(0, 10)")
-)
-DAY["pandas.DataFrame"] = ("lambda df: df[{}].dt.floor('D')", "lambda df: df[{}].str[:10]")
 MANY = 26  # periods, from which on an outage of a few is usually told from chance
 MOST_NAMED = 3  # the most systems that are named as having the same change
 
@@ -71,14 +67,9 @@ class Line:
 
 @dataclass(frozen=True)
 class PeriodSentences(SentenceWriter):
-    """Sentences about time.
+    """Sentences about time."""
 
-    Parameters
-    ----------
-    time : the column of times.
-    """
-
-    time: str
+    time: str  # the column of times
 
     @cached_property
     def lines(self) -> list[Line]:
@@ -169,10 +160,13 @@ class PeriodSentences(SentenceWriter):
         every = [timed for one in lines for timed in one.timed]
         times, n = len({when for when, _ in every}), sum(row["n"] for _, row in every)
         some = f"{plain_text(self.time)} has {times:,} times of day for {n:,} {self.content.unit}"
-        of_time, of_text = DAY.get(self.content.basis.kind, ("", ""))
-        code = (of_text if isinstance(line.timed[0][1][self.time], str) else of_time).format(repr(self.time))
+        words = CODE.get(self.content.basis.kind)
+        if words is None:
+            return f"{some}; group them by day"
+        day = words.day_of_text if isinstance(line.timed[0][1][self.time], str) else words.day
+        code = day.format(repr(self.time))
         code = f"[{', '.join([code, *map(repr, self._others)])}]" if self._others else code
-        return f"{some}; group them by day{f', as by={code}' if of_time else ''}"
+        return f"{some}; group them by day, as by={code}"
 
     def _too_few(self, line: Line) -> str:
         """Return what the periods of a line are too few for, "" for nothing."""
@@ -200,7 +194,7 @@ class PeriodSentences(SentenceWriter):
     def _not_found(self, looked_for: Sequence[str]) -> str:
         """Return words for changes that are not there, and for whose they would be."""
         every = [f"{'an' if one == 'outage' else 'a'} {one}" for one in looked_for]
-        whose = f" of any of {self.content.n_systems:,} {self._systems}" if self.content.n_systems > 1 else ""
+        whose = f" of any of {self.content.n_systems:,} {self.content.systems}" if self.content.n_systems > 1 else ""
         whose = f" in a segment{whose}" if self._others else whose
         return f"{' or '.join(filter(None, [', '.join(every[:-1]), every[-1]]))}{whose}"
 
@@ -218,9 +212,8 @@ class PeriodSentences(SentenceWriter):
             first, last = self._when(line.rows[begin]), self._when(line.rows[end - 1])
             when, are = (first, "is") if first == last else (f"{first} to {last}", "are")
             before, after = map(number_text, periods.levels_of_farthest)
-            whose = "" if line.system is None else f" of {name_of(line.system)}"
             far = f"{when} {are} farther off than {self.content.unit} scatter"
-            values = f"{self.content.first}{whose} {after} against {before}"
+            values = f"{self.content.first}{of_system(line.system)} {after} against {before}"
             few = f"{n} periods are too few to tell that from how periods vary anyway; shorter ones may be enough"
             of = f"{far} ({values}), but {few}"
             yield self._plain("absent", of, within=self._in_words(line.part) or None)
@@ -233,18 +226,13 @@ class PeriodSentences(SentenceWriter):
             p, is_break = min(1.0, course.p * len(self.lines)), course.kind in ("break", "either")
             if line.periods.has_usual_days or not is_break or p >= ALPHA:
                 continue
-            whose = "" if line.system is None else f" of {name_of(line.system)}"
             way, levels = "fell" if course.after < course.before else "rose", (course.before, course.after)
             before, after = map(number_text, levels)
             told = f"{way} near {self._when(line.rows[course.cut])}, from {before} to {after} ({p_words(p)})"
             few = f"{len(line.rows)} days are too few to tell"
-            of = f"If all weekdays were alike, {self.content.first}{whose} {told}; {few}"
+            of = f"If all weekdays were alike, {self.content.first}{of_system(line.system)} {told}; {few}"
             yield self._plain("absent", of, within=self._in_words(line.part) or None)
             return
-
-    @property
-    def _systems(self) -> str:
-        return "arms" if self.content.arms else "systems"
 
     def _when(self, row: Mapping[str, Any]) -> str:
         """Return the period of a row as text."""
@@ -297,10 +285,8 @@ class PeriodSentences(SentenceWriter):
         parts = [line.part for line in others if line.part and line.part != first.part]
         n, found = self.content.n_systems, []
         if systems:
-            more = len(systems) - MOST_NAMED
-            names = [*map(name_of, systems[:MOST_NAMED]), *([f"{more} more"] if more > 0 else [])]
-            of_all = f"of {'both' if n == 2 else f'all {n:,}'} {self._systems}"
-            found.append(of_all if len(systems) == n - 1 else f"of {names_in_words(names)}")
+            of_all = f"of {'both' if n == 2 else f'all {n:,}'} {self.content.systems}"
+            found.append(of_all if len(systems) == n - 1 else f"of {first_of([*map(name_of, systems)], MOST_NAMED)}")
         if first.part and any(not line.part for line in others):
             found.append("over all segments")
         if parts:
@@ -327,10 +313,9 @@ class PeriodSentences(SentenceWriter):
         higher = sum(new > old for old, new in zip(before, after, strict=True))
         side = f"lower on {lower}" if lower >= higher else f"higher on {higher}"
         begin = self._when(rows[-WEEK])
-        whose = "" if line.system is None else f" of {name_of(line.system)}"
         new, old = (number_text(float(np.mean(some))) for some in (after, before))
         of = (
-            f"In the last {WEEK} days, from {begin}, {self.content.first}{whose} is {new} on average over days, "
-            f"{side} of {WEEK} weekdays than in the {WEEK} days before: {old}"
+            f"In the last {WEEK} days, from {begin}, {self.content.first}{of_system(line.system)} is {new} on average "
+            f"over days, {side} of {WEEK} weekdays than in the {WEEK} days before: {old}"
         )
         yield self._plain("absent", of)

@@ -18,7 +18,8 @@ from frame_metrics.report.calls import Calls
 from frame_metrics.report.cells import ALPHA, EQUAL, cell_of, counted, number_text, sign_of, table_of
 from frame_metrics.report.content import Content
 from frame_metrics.report.difference_sentences import Difference
-from frame_metrics.report.result_tables import ci_level, interval_cell
+from frame_metrics.report.frame_code import CODE
+from frame_metrics.report.result_tables import ci_level, interval_cell, with_cells
 from frame_metrics.report.sentence_writer import SentenceWriter
 from frame_metrics.report.sentences import Plain
 from frame_metrics.report.value_sentences import FavouredSystem
@@ -27,11 +28,8 @@ from frame_metrics.roles.columns import role_columns
 from frame_metrics.stats.proxies import FEWEST
 
 JUDGE = "judge"  # the column of who judged
-SHARES = (
-    0.5,
-    0.75,
-    0.9,
-)  # of the smallest difference that so many queries show, if the one that shows now is too small
+# Shares of the smallest difference that so many queries show, if the one that shows now is too small.
+SHARES = (0.5, 0.75, 0.9)
 MEASURES = ("n", "equal", "kappa", "weighted_kappa", "sensitivity", "specificity", "bias")
 CALLED = {
     "n": "documents that both judged",
@@ -111,22 +109,13 @@ def agreement_table(agreement: pl.DataFrame) -> Table:
 def proxy_means(content: Content) -> Iterator[Table]:
     """Yield the table of the means by people alone, by the machine alone, and by both together."""
     if content.n_proxy:
-        names = [*([content.system] if content.system else []), "metric", *MEANS]
+        names = [*content.system_column, "metric", *MEANS]
         made = table_of(content.results, caption=f"Means by {PEOPLE} and by the {MACHINE}", only=names, called=MEANS)
-        rows = [[*cells] for cells in made.rows]
-        for cells, row in zip(rows, content.results.to_dicts(), strict=True):
-            for name, of in ENDS_OF.items():
-                cells[names.index(name)] = replace(cells[names.index(name)], subtext=interval_cell(row, of))
+        for name, of in ENDS_OF.items():
+            ends = [interval_cell(row, of) for row in content.results.to_dicts()]
+            made = with_cells(made, names.index(name), subtext=ends)
         under = f"the {ci_level(content)}" if content.ci else ""
-        yield replace(made, rows=rows, notes=[MEANING_OF_MEANS], subtext=under)
-
-
-# Judgments of people, and those of a machine for other documents, in the words of a kind of frame; and other names.
-OVER = dict.fromkeys(
-    ("polars.DataFrame", "polars.LazyFrame"),
-    ("pl.concat([people, {}], how='diagonal_relaxed').unique({}, keep='first')", "machine.rename({})"),
-)
-OVER["pandas.DataFrame"] = ("pd.concat([people, {}]).drop_duplicates({})", "machine.rename(columns={})")
+        yield replace(made, notes=[MEANING_OF_MEANS], subtext=under)
 
 
 class ProxySentences(SentenceWriter):
@@ -167,7 +156,8 @@ class ProxySentences(SentenceWriter):
         """Return the code for the judgments of both, "" if none is known or each side has a scale of its own."""
         call, _ = planned(self.work.plan, self.work.metrics_to_pass(self.content.first), Needs(verb=EVALUATE))
         ours, theirs = call.judgment_columns, None if call.proxy is None else call.proxy.judgment_columns
-        if self.content.basis.kind not in OVER or ours is None or theirs is None or ours.shape.made:
+        words = CODE.get(self.content.basis.kind)
+        if words is None or ours is None or theirs is None or ours.shape.made:
             return ""
         scales = {(one.conventions.rel, str(one.conventions.scale)) for one in (call, call.proxy) if one}
         if len(scales) > 1 or bool(ours.grade) != bool(theirs.grade):
@@ -175,12 +165,12 @@ class ProxySentences(SentenceWriter):
         value, keys = "grade" if ours.grade else "label", [*ours.query, str(ours.doc)]
         names = [(*one.query, one.doc, getattr(one, value)) for one in (theirs, ours)]
         other = {old: new for old, new in zip(*names, strict=True) if old != new}
-        both, renamed = OVER[self.content.basis.kind]
+        machine = words.renamed.format("machine", other) if other else "machine"
         known = {*call.columns.query, call.columns.doc, "query", "doc", value}
         roles: dict[str, list[Any]] = {"query": [*ours.query], "doc": [ours.doc], value: [getattr(ours, value)]}
         given = {role: some if some[1:] else some[0] for role, some in roles.items() if not {*some} <= known}
         named = "".join(f", {role}={some!r}" for role, some in given.items())
-        return f"{both.format(renamed.format(other) if other else 'machine', keys)}{named}"
+        return f"{words.first_of_each.format('people', machine, keys)}{named}"
 
     def labels(self, pairs: Sequence[Difference]) -> Iterator[Plain]:
         """Yield how many more queries people should judge to show the difference that shows now, or a larger one."""

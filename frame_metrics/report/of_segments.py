@@ -41,12 +41,7 @@ class SegmentSentences(SentenceWriter):
     """Sentences about segments."""
 
     def all(self, pairs: Sequence[Difference]) -> Iterator[Sentence]:
-        """Yield what is found in segments or over time, and what was looked for and is not there.
-
-        Parameters
-        ----------
-        pairs : the sentences about differences of systems.
-        """
+        """Yield what is found in segments or over time, and what was looked for and is not there."""
         nothing: list[str] = []
         opposite = [*self._opposite(pairs, nothing)]
         unusual = [*self._unusual_segment(pairs, nothing)]
@@ -61,13 +56,10 @@ class SegmentSentences(SentenceWriter):
         """The comparison with the best system, or with saved numbers, in each segment; else the reason."""
         named, name = self.compare_options["baseline"], self.content.first_compared
         baseline = named if is_frame(named) else self.work.as_baseline(self.best)
-        calls = self.work.without_notes(self.work.irm)
         options = in_segments(self.compare_options, self.content.by) | {"baseline": baseline, "over": "all"}
-        call = partial(calls.compare, self.work.irm, *calls.metrics_to_pass(name), **options)
-        found = calls.tried("segments", call)
-        if found is None:
-            return [], calls.absent_sections[0]["reason"].removeprefix("baseline: ")
-        return found.to_dicts(), ""
+        call = partial(self.work.compare, self.work.irm, *self.work.metrics_to_pass(name), **options)
+        found, reason = self.work.result_or_reason(call)
+        return [] if found is None else found.to_dicts(), reason.removeprefix("baseline: ")
 
     def _opposite(self, pairs: Sequence[Difference], nothing: list[str]) -> Iterator[Sentence]:
         """Yield segments in which another system beats the best one; p-values are corrected for all tests together."""
@@ -89,7 +81,7 @@ class SegmentSentences(SentenceWriter):
         worse = sign_of(name)
         other = [one for one in each if one.is_significant and one.gap * worse > 0]
         other.sort(key=lambda one: one.p_adjusted or 0)
-        better = "the saved numbers are" if saved else f"another {'arm' if self.content.arms else 'system'} is"
+        better = "the saved numbers are" if saved else f"another {self.content.systems[:-1]} is"
         named = [] if saved or not self.content.has_baseline else self.content.compared.baselines
         # With the signs of the answer, which is minus the baseline.
         yield from (one.swapped() if saved or one.system in named else one for one in other[:OPPOSITE])
@@ -198,7 +190,7 @@ class SegmentSentences(SentenceWriter):
         weights = next((name for name in ("weight", "propensity") if roles.get(name) is not None), None)
         if content.weighted is not None or weights:
             return f"{unit} have weights, and the test for it applies to {unit} of equal weight"
-        if self._queries_recur:
+        if self.content.queries_recur:
             return f"some {unit} are in several segments, so that these are not independent"
         if self.best_row["average"] != "macro":
             return f"{content.first} is no mean over {unit}"
@@ -246,13 +238,11 @@ class SegmentSentences(SentenceWriter):
             saved, system, name = is_frame(self.compare_options["baseline"]), pair.system, self.content.first_compared
             baseline = self.compare_options["baseline"] if saved else self.work.as_baseline(pair.baseline)
             options = CompareOptions(baseline=baseline)
-        calls, asked = self.work.without_notes(self.work.irm), self.work.metrics_to_pass(name)
-        system = self.work.nested.get(system, system)
-        found = calls.tried(
-            "segments", partial(farthest, self.work.plan, asked, name, system, self.content.ci, options, self._period)
-        )
+        asked, system = self.work.metrics_to_pass(name), self.work.nested.get(system, system)
+        call = partial(farthest, self.work.plan, asked, name, system, self.content.ci, options, self._period)
+        found, reason = self.work.result_or_reason(call)
         if found is None:
-            yield self._not_looked_for(calls.absent_sections[0]["reason"])
+            yield self._not_looked_for(reason)
             return
         row = found.to_dicts()[0]
         if not row["n_segments"]:
@@ -290,22 +280,18 @@ class SegmentSentences(SentenceWriter):
 
         Beside other columns, each time is one more. It comes first if its segments are off but for the farthest, too.
         """
-        calls, irm, time = self.work.without_notes(self.work.irm), self.work.irm, self._period
+        irm, time = self.work.irm, self._period
         n = self._n + len({row[time] for row in self.segments_of_best} if time else ())
         level, draws = 1 - (1 - ci) / n, max(1000, DRAWS * n)
         parts = [irm, *([irm(by=time)] if time else [])]
         each = [partial(one.evaluate, self.content.first, ci=level, resamples=draws) for one in parts]
-        found = [calls.tried("segments", call) for call in each]
-        every = [row for some in found if some is not None for row in some.to_dicts()]
+        found = [self.work.result_or_reason(call) for call in each]
+        every = [row for some, _ in found if some is not None for row in some.to_dicts()]
         rows = [row for row in every if self._system(row) == self.best and row["n"] >= MIN_ROWS_OF_SEGMENT]
         rows = [row for row in rows if row["ci_low"] is not None and row["ci_high"] is not None]
         if not rows:
-            why = (
-                calls.absent_sections[0]["reason"]
-                if found[0] is None
-                else f"no segment has {MIN_ROWS_OF_SEGMENT} {self.content.unit}"
-            )
-            yield self._not_looked_for(why)
+            _, reason = found[0]
+            yield self._not_looked_for(reason or f"no segment has {MIN_ROWS_OF_SEGMENT} {self.content.unit}")
             return
         whole = self.best_row["value"]
         far = [] if whole is None else [row for row in rows if row["ci_high"] < whole or row["ci_low"] > whole]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from functools import partial
 from typing import Any
 
 from frame_metrics.measuring.baseline import is_frame
@@ -45,16 +44,9 @@ class StrataSentences(SentenceWriter):
         asked = content.arms and content.by and content.query and pairs
         if not asked or "strata" in self.compare_options or is_frame(baseline) or self._too_many():
             return
-        name, calls = content.first_compared, self.work.without_notes(self.work.irm)
-        irm = self.work.irm(by=None)
-        call = partial(
-            irm.ab_test,
-            *calls.metrics_to_pass(name),
-            baseline=baseline,
-            strata=[*content.by],
-            ci=self.compare_options["ci"],
-        )
-        found = calls.tried("strata", call)
+        name, irm = content.first_compared, self.work.irm(by=None)
+        options = {"baseline": baseline, "strata": [*content.by], "ci": self.compare_options["ci"]}
+        found = self.work.quietly(irm.ab_test, name, **options)
         rows = [] if found is None else content.of_compared(found).to_dicts()
         for pair in pairs:
             sides = {pair.system, pair.baseline}

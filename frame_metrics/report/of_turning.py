@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 from frame_metrics.inputs import Lists
@@ -46,8 +45,7 @@ class TurningPairs(SentenceWriter):
         options: dict[str, Any] = {"max_grade": highest} if asked[0][1].graded else {}
         for baseline in dict.fromkeys(one.baseline for one in pairs):
             options |= {"baseline": work.as_baseline(baseline)[0]}
-            call = partial(irm.bounds, content.first_compared, of="unjudged", **options)
-            found = work.without_notes(irm).tried("bounds", call)
+            found = work.quietly(irm.bounds, content.first_compared, of="unjudged", **options)
             for row in () if found is None else found.to_dicts():
                 yield (row[name], row["baseline"]), row["can_turn"]
 

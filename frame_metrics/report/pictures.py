@@ -17,7 +17,7 @@ from frame_metrics.report.cells import plain_text
 from frame_metrics.report.chosen_rows import foremost
 from frame_metrics.report.content import Content
 from frame_metrics.report.of_breaks import time_of_lines
-from frame_metrics.report.words import LONGEST_NAME
+from frame_metrics.report.words import LONGEST_NAME, percent
 
 AREAS = {"roc": "roc_auc", "pr": "average_precision"}  # the metric whose values are written beside the lines of a curve
 WIDEST, HIGHEST = 400, 640  # of a picture whose letters, of 10 pixels, have 9 on a phone
@@ -102,7 +102,7 @@ def _charts_of_metrics(frame: pl.DataFrame, ci: float | None) -> list[Any]:
 
 def _charts(content: Content) -> Iterator[tuple[str, str, Iterable[Any]]]:
     """Yield the place, the title and the charts of each picture that has data, and not too many series."""
-    level = f" with {100 * content.ci:g} % intervals" if content.ci else ""
+    level = f" with {percent(content.ci)} intervals" if content.ci else ""
     if content.segments is not None and (time := time_of_lines(content)):
         periods, of = _foremost_systems(content, content.of_segments)
         lines = [name for name in content.by if name != time]
@@ -153,15 +153,15 @@ def _segments(content: Content, level: str) -> Iterator[tuple[str, str, Iterable
 
 def _differences(content: Content) -> Iterator[tuple[str, str, Iterable[Any]]]:
     """Yield the picture of differences: query by query, or for arms and rows without a query those of means."""
-    means = content.compared.differences
     if pairs := content.pairs.each:
+        means = content.compared.differences
         charts = [plot.differences(pair, means=means, query=[*content.query]) for pair in pairs]
         title = f"Differences of {content.first_compared} query by query"
         yield "differences", title, charts[:1]
         yield "other differences", title, charts[1:]
-    elif means is None or {*content.by} & {*means.columns}:
         return
-    elif _is_drawable(means, [content.system, "baseline"], "difference"):
+    means = content.differences_over_all
+    if means is not None and _is_drawable(means, [content.system, "baseline"], "difference"):
         chart = plot.comparison(means.drop_nulls("difference"), ci=content.ci or 0.95)
         bases = means["baseline"].unique()
         against = f" from {plain_text(bases[0], LONGEST_NAME)}" if len(bases) == 1 and bases[0] is not None else ""

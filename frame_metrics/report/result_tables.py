@@ -24,7 +24,7 @@ from frame_metrics.report.cells import (
 )
 from frame_metrics.report.chosen_rows import foremost
 from frame_metrics.report.content import Content
-from frame_metrics.report.words import MACHINE, PEOPLE, claimed_at_least, metric_words
+from frame_metrics.report.words import MACHINE, PEOPLE, claimed_at_least, metric_words, percent
 
 TABLE_ROWS = 200  # the most rows shown of a table of segments or of differences
 LONGEST_CELL = 160  # the most letters of a text in a table
@@ -61,11 +61,16 @@ def difference_interval(row: Mapping[str, Any], level: float | None) -> str:
 
 
 def ci_level(content: Content) -> str:
-    return f"{ci_percent(content)} interval"
+    return f"{percent(content.ci)} interval"
 
 
-def ci_percent(content: Content) -> str:
-    return f"{100 * (content.ci or 0.95):g} %"
+def with_cells(table: Table, at: int, **fields: Sequence[Any]) -> Table:
+    """Return a table in which the cells of a column have other values of a field, as ``subtext=[...]``."""
+    rows = [[*row] for row in table.rows]
+    for name, each in fields.items():
+        for row, value in zip(rows, each, strict=True):
+            row[at] = replace(row[at], **{name: value})
+    return replace(table, rows=rows)
 
 
 def long_table(content: Content) -> Table:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -35,8 +34,7 @@ def rows_of_shares(content: Content, work: Calls) -> Mapping[str, Mapping[tuple[
         if name in pooled and mark is not None and np.isnan(mark).any()
     }
     names = sorted({cell for some in cells.values() for cell in some})
-    call = partial(work.irm.evaluate, *names, margins=bool(content.by))
-    found = work.without_notes(work.irm).tried("rows of shares", call) if names else None
+    found = work.quietly(work.irm.evaluate, *names, margins=bool(content.by)) if names else None
     return {} if found is None else {name: _numbers(content, found, some) for name, some in cells.items()}
 
 

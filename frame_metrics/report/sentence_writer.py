@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from functools import cached_property, partial
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import polars as pl
@@ -25,8 +25,7 @@ if TYPE_CHECKING:
     from frame_metrics.report.calls import Calls
     from frame_metrics.report.content import Content
 
-# Checks of the audit.
-UNJUDGED, SEVERAL = "unjudged in the top", "queries in several segments"
+UNJUDGED = "unjudged in the top"  # checks of the audit
 OneSentence = TypeVar("OneSentence", bound=Sentence)
 
 
@@ -92,11 +91,6 @@ class SentenceWriter:
         """The warnings of the audit that results at the top are unjudged."""
         return self.content.audit.filter(pl.col("check").str.starts_with(UNJUDGED), severity="warning")
 
-    @property
-    def _queries_recur(self) -> bool:
-        """True if the audit found queries in several segments, which are then not independent."""
-        return bool(self.content.audit.filter(check=SEVERAL)["n"].sum())
-
     def _of(self, row: Mapping[str, Any]) -> str:
         """Return the segment of a row as text, as "column = value"."""
         return ", ".join(f"{plain_text(name)} = {plain_text(row[name], 60)}" for name in self.content.by if name in row)
@@ -156,14 +150,12 @@ class SentenceWriter:
         floors = Floors(rows, self.content.unit, int(clusters[0]) if len(clusters) else None, word)
         found = []
         for row in rows:
-            floor = floors.of(row) if row["p_adjusted"] is not None else None
-            few: dict[str, Any] = self._too_few_judged(row)
-            few = few if floor is None else {"p_floor": floor.p_floor, "few_units_text": floor.few_units_text}
+            few = (floors.of(row) if row["p_adjusted"] is not None else {}) or self._too_few_judged(row)
             few |= {"value": None, "baseline_value": None} if row.get("n_proxy") else {}
             found.append(self._of_row(Difference, row, by=name, split_p_value=row.get("split_p_value"), **few))
         return found
 
-    def _too_few_judged(self, row: Mapping[str, Any]) -> dict[str, str]:
+    def _too_few_judged(self, row: Mapping[str, Any]) -> dict[str, Any]:
         """Return words for the queries that people judged, if they are too few for any difference."""
         if not row.get("n_proxy") or row["difference"] is not None:
             return {}
@@ -181,16 +173,11 @@ class SentenceWriter:
     def _needed(self, pair: Difference, detect: float) -> int | None:
         """Return how many queries (those judged by people) show a difference over all segments; None if unknown."""
         irm, sides = self.work.all_segments(self.content), {pair.system, pair.baseline}
-        rows = self._quietly(irm.sample_size, self.content.first_compared, detect=detect)
+        rows = self.work.quietly(irm.sample_size, self.content.first_compared, detect=detect)
         for row in () if rows is None else rows.to_dicts():
             if {row.get(str(self.content.system)), row.get("baseline")} == sides:
                 return None if row["needed"] is None else int(row["needed"])
         return None
-
-    def _quietly(self, verb: Callable[..., Any], *asked: str, **options: Any) -> pl.DataFrame | None:
-        """Return the result of a verb; None if it cannot be computed, which the report does not mention."""
-        call = partial(verb, *self.work.metrics_to_pass(*asked), **options)
-        return self.work.without_notes(self.work.irm).tried(verb.__name__, call)
 
 
 def fill_of(irm: Any, metric: Metric) -> float | None:

@@ -47,12 +47,7 @@ OF_MARGIN = ("margin", "p_not_worse")  # figures of differences that are compare
 
 
 def summary_of(content: Content, work: Calls, compare_options: Mapping[str, Any]) -> pl.DataFrame:
-    """Return a frame with a row for each sentence: its text, and the figures in it.
-
-    Parameters
-    ----------
-    compare_options : the options with which ``compare`` was called.
-    """
+    """Return a frame with a row for each sentence: its text, and the figures in it."""
     writer = SummarySentences(content, work, compare_options)
     sentences = [writer.with_condition(one) for one in writer.all() if one.sentence]
     sentences += writer.tests(sentences)
@@ -73,12 +68,10 @@ def summary_of(content: Content, work: Calls, compare_options: Mapping[str, Any]
     return pl.DataFrame(columns)
 
 
-def placed(sentences: Sequence[Sentence], more: str = "") -> list[tuple[int | None, Sentence]]:
+def placed(sentences: Sequence[Sentence], more: str) -> list[tuple[int | None, Sentence]]:
     """Return sentences in the order of their places, each place with the first that may take it; others are notes.
 
-    Parameters
-    ----------
-    more : what else may make the answer wrong, for the end of the first sentence that says so.
+    ``more``: what else may make the answer wrong, for the end of the first sentence that says so.
     """
     taken: dict[int, Sentence] = {}
     for one in _the_answer_first(sentences):
@@ -224,7 +217,7 @@ class SummarySentences(SentenceWriter):
     def _also_undefined(self, rows: Sequence[Mapping[str, Any]]) -> str:
         """Return words for the undefined values of other systems; of many how many systems have some."""
         if len(rows) > MOST_LACKING:
-            return f"; {len(rows):,} other {'arms' if self.content.arms else 'systems'} have some, too"
+            return f"; {len(rows):,} other {self.content.systems} have some, too"
         lost = self._fill is None
         counts = [(row["n_undefined"], row["n"] + row["n_undefined"] * lost, self._system(row)) for row in rows]
         return "".join(f"; {n:,} of {every:,} for {name_of(one)}" for n, every, one in counts)
@@ -258,7 +251,7 @@ class SummarySentences(SentenceWriter):
             return
         k = self.content.asked[0][1].k or RESULTS_LOOKED_AT
         irm = self.work.irm(undefined="null")
-        judged = self._quietly(irm.evaluate, f"judged@{k}", margins=bool(self.content.by))
+        judged = self.work.quietly(irm.evaluate, f"judged@{k}", margins=bool(self.content.by))
         if judged is not None:
             judged = self.content.over_all(judged)
             share = {self._system(row): None if row["value"] is None else 1 - row["value"] for row in judged.to_dicts()}
@@ -311,6 +304,6 @@ class SummarySentences(SentenceWriter):
     def _over_answered(self) -> dict[Any, tuple[float | None, int]]:
         """Return, for each system, its value over the queries that it has rows of, and their number."""
         irm, by = self.work.irm(unanswered="drop"), bool(self.content.by)
-        found = self._quietly(irm.evaluate, self.content.first, margins=by)
+        found = self.work.quietly(irm.evaluate, self.content.first, margins=by)
         rows = [] if found is None else self.content.over_all(found).to_dicts()
         return {self._system(row): (row["value"], row["n"]) for row in rows}

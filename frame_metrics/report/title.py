@@ -55,7 +55,7 @@ def _systems(content: Content) -> str:
 def _times(content: Content) -> list[str]:
     """Return the first and the last time of each column of segments, of arms or of systems, that holds times."""
     frame = content.results if content.segments is None else content.segments
-    names = [*content.by, *([content.system] if content.system else [])]
+    names = [*content.by, *content.system_column]
     return [text for name in names if name in frame.columns if (text := _between(frame[name].unique().drop_nulls()))]
 
 

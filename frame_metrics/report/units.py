@@ -13,12 +13,7 @@ UNIT_OF_CHECK = {check.name: check.unit for check in CHECKS}
 
 
 def with_units(audit: pl.DataFrame, columns: Columns) -> pl.DataFrame:
-    """Add a column "unit" to the result of ``audit``: the word for the things that n counts, in the plural.
-
-    Parameters
-    ----------
-    columns : the columns of the audited frame.
-    """
+    """Add a column "unit" to the result of ``audit``: the word for the things that n counts, in the plural."""
     unit = "queries" if columns.query else "rows"
     word = units_in_words(columns.cluster)[1] if columns.cluster else unit
     words = {**cells_in_words(columns), "units": unit, "word": word}

@@ -183,7 +183,7 @@ class Calibration(Sentence):
         return WHERE if self.claims else None
 
     def words(self) -> str:
-        scores = f"scores{'' if self.system is None else f' of {name_of(self.system)}'}"
+        scores = f"scores{of_system(self.system)}"
         ece = number_text(self.value)
         if not self.claims:
             return f"Read as probabilities, {scores} are nowhere surely off ({self.metric} {ece})."

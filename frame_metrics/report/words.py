@@ -97,10 +97,10 @@ def names_in_words(names: Sequence[str]) -> str:
     return " and ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))
 
 
-def first_of(names: Sequence[str]) -> str:
+def first_of(names: Sequence[str], most: int = BESIDE) -> str:
     """Return the first names in words, and how many more there are."""
-    more = len(names) - BESIDE
-    return names_in_words([*names[:BESIDE], *([f"{more:,} more"] if more > 0 else [])])
+    more = len(names) - most
+    return names_in_words([*names[:most], *([f"{more:,} more"] if more > 0 else [])])
 
 
 def roughly(number: float) -> str:

@@ -35,7 +35,7 @@ from frame_metrics.errors import (
 from frame_metrics.measuring.split import check_split
 from frame_metrics.metrics.names import check_some
 from frame_metrics.report.blocks import Block, Code, Group, Linked, Picture, Section
-from frame_metrics.report.cells import BETTER, library, naming_nulls, plain_text
+from frame_metrics.report.cells import library, naming_nulls, plain_text
 from frame_metrics.report.chosen_rows import foremost
 from frame_metrics.report.content import Content
 from frame_metrics.report.gathering import gathered
@@ -145,7 +145,7 @@ def summary(
 def format_of_report(name: str | None, given: str | None, place: str = "") -> str:
     """Return the format that is given, or else that of the file's ending; raise for a folder that does not exist.
 
-    ``kind``: the words for the file in errors.
+    ``place``: the words for the file in errors; "" for "path=".
     """
     if given is not None:
         check_choice("format", given, [*dict.fromkeys(FORMATS.values())])
@@ -256,7 +256,7 @@ def _data(content: Content) -> dict[str, Any]:
         "frame": content.basis.kind,
         "keys": {**_sides(content), "by": [*content.by], "query": [*content.query]},
         "ci": content.ci,
-        "metrics": [{"metric": name, "better": BETTER[metric.higher]} for name, metric in content.asked],
+        "metrics": content.directions,
         "roles": content.basis.roles,
         "conventions": content.basis.conventions,
         "versions": content.basis.versions,

@@ -77,8 +77,6 @@ class Conventions:
         Parameters
         ----------
         name : the metric's name, for the error.
-        metric : the metric.
-        values : its values.
         measured : True for values that were measured; the others stay as they are. None: all were.
         whose : the plural of what a value belongs to, for the error.
 

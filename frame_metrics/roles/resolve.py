@@ -61,9 +61,7 @@ RESULT = (
 )
 
 
-def resolve(
-    roles: Roles, available: list[str], *, judgments: Sequence[str] | None = None, glance: Glance | None = None
-) -> Columns:
+def resolve(roles: Roles, available: list[str], *, judgments: Sequence[str] | None, glance: Glance) -> Columns:
     """Find the column of every role. The result does not depend on the metrics that will be asked for.
 
     Parameters
@@ -78,7 +76,7 @@ def resolve(
     ColumnError
         A column is missing, is ambiguous, or has two roles.
     """
-    judged, glance = judgments is not None, glance or Glance()
+    judged = judgments is not None
     if roles.get("value") is not None:
         return _columns_of_numbers(roles, available, judged=judged, hint=glance.hint)
     theirs = [column for column in judgments or () if column not in available]  # columns that only the judgments have

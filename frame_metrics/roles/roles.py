@@ -244,7 +244,7 @@ def role_called(name: str) -> str | None:
     return next((role for role, declared in ROLES.items() if name.lower() in declared.names), None)
 
 
-def option_called(name: str, takes: Collection[str] = ()) -> str:
+def option_called(name: str, takes: Collection[str]) -> str:
     """Return a hint at our option for a name from another library; "" if there is none.
 
     ``takes``: the options of the verb that was called.
@@ -265,7 +265,7 @@ def names_as_text(value: Any) -> Any:
     return str(value) if isinstance(value, int) and _is_name(value) else value
 
 
-def checked_roles(roles: dict[str, Any], of_verb: Callable[[str], str] = lambda name: "") -> Roles:
+def checked_roles(roles: dict[str, Any], of_verb: Callable[[str], str]) -> Roles:
     """Return roles and conventions with names of columns as text; raise for an unknown one, or a bad value.
 
     ``of_verb``: returns the end of the message on a name that is an option of a verb.
@@ -285,7 +285,7 @@ def checked_roles(roles: dict[str, Any], of_verb: Callable[[str], str] = lambda 
     return cast(Roles, {name: names_as_text(value) if name in COLUMNS else value for name, value in roles.items()})
 
 
-def check_column(option: str, value: Any, *, list_allowed: bool = False) -> None:
+def check_column(option: str, value: Any, *, list_allowed: bool) -> None:
     """Raise unless an option that is no role has None or the name of a column; ``list_allowed``: or a list of names."""
     if value is None:
         return

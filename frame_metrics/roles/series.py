@@ -188,7 +188,7 @@ def refuse_lists_as_text(values: pl.Series, column: str) -> None:
         )
 
 
-def refuse_infinite(values: pl.Series, column: str, remedy: str = DROP_OR_NULL, *, infinite: str = "") -> None:
+def refuse_infinite(values: pl.Series, column: str, remedy: str, *, infinite: str = "") -> None:
     """Raise if any number is NaN or infinite; ``infinite``: the remedy for infinite ones, if it is not ``remedy``."""
     if values.dtype.is_float() and not values.is_finite().all():
         refuse_nan(values, column, remedy)

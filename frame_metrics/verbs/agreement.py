@@ -157,7 +157,6 @@ def _table(compared: AnnotatorPairs, of: float | None, segment: int, options: Ag
     compared : the pairs of annotators in the segment.
     of : the class; None for all.
     segment : the number of the segment.
-    options : options of intervals.
     """
     compared = compared if of is None else compared.of_class(of)
     found = compared.measures(np.ones(compared.queries))

@@ -227,7 +227,6 @@ def _evenly_chosen(points: Points, arc: Array, most: int) -> Array:
 
     Parameters
     ----------
-    points : the points.
     arc : a coordinate that rises along the curve of each segment, shape (points,).
     most : the number of points to keep at most.
 
@@ -255,8 +254,6 @@ def _points_as_answer(kind: str, segments: CellGroups, segment: Array, threshold
 
     Parameters
     ----------
-    kind : the curve.
-    segments : the segments.
     segment : the number of the segment of each point.
     threshold, x, y : the coordinates of each point.
     """
@@ -351,7 +348,7 @@ def _calibration(cases: Cases, segments: CellGroups, bins: int | str) -> Answer:
 
 def _distribution(cases: Cases, segments: CellGroups, bins: int) -> Answer:
     """Count rows by bin of their score and by label; the last bin is for rows without a score."""
-    rows = cases.rows.filter(pl.col("weight") > 0) if cases.sums_weights else cases.rows
+    rows = cases.counted_rows
     score, place = rows["score"].cast(pl.Float64).fill_null(np.nan).to_numpy(), segments.of(rows)
     edges = _edges(score[(place >= 0) & ~np.isnan(score)], bins)
     at = np.where(np.isnan(score), bins, np.searchsorted(edges[1:-1], score))

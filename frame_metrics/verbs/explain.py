@@ -156,8 +156,6 @@ def _explained(
 
     Parameters
     ----------
-    log : the log.
-    asked : the metric.
     queries : the queries, each as a value for each query column.
     docs : the type of the caller's column of documents.
     grades : grades of the whole frame, where the log is a part of it.
@@ -240,11 +238,8 @@ def _missed(
 
     Parameters
     ----------
-    log, judgments : the log and its judgments.
-    metric : the metric.
     at : the numbers of the rankings.
     listed : their listed documents: the position of the ranking in ``at`` as "of", and "doc".
-    rel : the least relevant grade.
 
     Returns
     -------
@@ -272,7 +267,6 @@ def _change_of_each_result(run: FullRanking, n_listed: Array, metric: Metric | N
 
     Parameters
     ----------
-    run : the rankings.
     n_listed : the number of results of each ranking to look at.
     metric : the metric; None gives NaN for each result.
     ones : whether all gains are 1, which makes the changes the metric's weights by rank (its discount).
@@ -298,7 +292,6 @@ def _shortened(run: FullRanking, of: Array, n_ret: Array, ones: bool) -> FullRan
 
     Parameters
     ----------
-    run : the rankings.
     of : the ranking that each copy is of; one may be copied several times.
     n_ret : the number of retrieved results of each copy.
     ones : whether all gains are 1.

@@ -94,8 +94,6 @@ def _of_segment(
     pairs : a row for each document of a query that was shown at two compared ranks, with its click rates there.
     keys : the columns of the query, then that of the document.
     segment : one row: the values of the segment, then its deepest rank.
-    estimator : the estimator.
-    options : options of intervals.
     """
     *values, depth = segment.row(0)
     if depth > DEEPEST:
@@ -129,7 +127,6 @@ def _check_overlap(clicks: Array, compared: Sequence[Array], depth: int, estimat
     ----------
     clicks : the summed rates at the higher and at the lower rank of each pair of ranks, shape (2, pairs).
     compared : the higher and the lower rank of each pair, from 0.
-    depth : the deepest rank.
     estimator, segment : for the error.
     """
     some = (clicks > 0).all(axis=0)
@@ -160,8 +157,6 @@ def _solved(sums: Array, compared: Sequence[Array], depth: int, estimator: str) 
     sums : for each pair of ranks, the summed click rates at the higher and at the lower one, and the number of
         documents, shape (3, pairs, draws).
     compared : the higher and the lower rank of each pair, from 0.
-    depth : the deepest rank.
-    estimator : the estimator.
     """
     if estimator == "all_pairs":
         return _likeliest(sums[:2], sums[2], compared, depth)
@@ -196,7 +191,6 @@ def _step(clicks: Array, n: Array, fitted: Array, compared: Sequence[Array], dep
     n : the number of documents of each pair, shape (pairs, draws).
     fitted : the rates of the step before, of the shape of ``clicks``.
     compared : the higher and the lower rank of each pair, from 0.
-    depth : the deepest rank.
 
     Returns
     -------

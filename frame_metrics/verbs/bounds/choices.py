@@ -55,7 +55,6 @@ def best_choice(table: pl.DataFrame, n: int, summed: SumsOfItems) -> pl.DataFram
     Parameters
     ----------
     table : documents with their query, the column "of". Documents of a query with equal "alike" are exchangeable.
-    n : the number of documents.
     summed : returns weighted sums over rankings, here of the width of the bounds after each way to judge documents.
     """
     table = table.sort("of", -pl.col("moves_rounded"), "alike", "rank", "row", nulls_last=True)

@@ -73,9 +73,7 @@ def of_differences(log: Log, all_values: Values, max_grade: float | None, baseli
 
     Parameters
     ----------
-    log : the log.
     all_values : the values of every ranking.
-    max_grade : the highest grade.
     baseline : the system that is the baseline.
     ends : the bounds of the values. They give bounds of differences, which are exact if one of the two systems has no
         uncertain value.
@@ -243,11 +241,9 @@ def each_weights(
 
     Parameters
     ----------
-    log : the log.
     asked : metrics for which ``is_exact`` is True.
     top : the highest grade, see ``extremes``.
     base : the number of the baseline; None for the values of the systems themselves.
-    take : a function of ``WeightsOfUnjudged``.
     """
     grid, doc, n_elsewhere = log.grid, number_documents(log), n_unjudged_elsewhere(log)
     by_pair = np.lexsort((grid.system, grid.segment_query)).reshape(-1, max(len(grid.system_row), 1))

@@ -354,7 +354,7 @@ def _check_constant(columns: Columns, cluster: Array | None, covariate: Array | 
         )
 
 
-def arms_compared(values: Values, options: CompareOptions, saved: Call | None = None) -> Answer:
+def arms_compared(values: Values, options: CompareOptions, saved: Call | None) -> Answer:
     """Return the answer: a row for each segment, metric and pair of arms; ``saved``: numbers that are the baseline."""
     arms = ArmValues.of(values)
     arms = arms if saved is None else arms.with_saved(saved)

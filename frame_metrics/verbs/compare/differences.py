@@ -162,7 +162,7 @@ def by_area(
     covariance: Array,
     options: CompareOptions,
     ends: tuple[float, float],
-    margin: float = np.nan,
+    margin: float,
 ) -> Row:
     """Return interval and p-value of a difference of areas under ROC curves, by DeLong.
 

@@ -127,7 +127,7 @@ def _n_undefined(arms: ArmValues, pair: Pair, metric: int, groupings: Sequence[G
     return np.concatenate([grouping.summed(n) for grouping in groupings])
 
 
-def changes_by_part(values: Values, options: ChangeOptions, saved: Call | None = None) -> Answer:
+def changes_by_part(values: Values, options: ChangeOptions, saved: Call | None) -> Answer:
     """Return the answer: a row for each pair of arms, segment or total, and metric; ``saved``: as in other changes."""
     arms = ArmValues.of(values)
     if saved is None:

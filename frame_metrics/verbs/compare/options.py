@@ -380,7 +380,6 @@ def check_units(test: str, tests: Mapping[str, Sequence[str]], columns: Columns,
 
     Parameters
     ----------
-    test : the test.
     tests : each test of the verb -> the roles that it takes.
     columns : the columns, of weights and clusters among others.
     unit : the word for what is tested, for the error.
