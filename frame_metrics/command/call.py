@@ -16,7 +16,7 @@ from frame_metrics.command.files.formats import format_inside, format_of
 from frame_metrics.command.front import PROGRAM
 from frame_metrics.command.gates.gates import with_gated
 from frame_metrics.command.gates.options import SAVED, check_gates
-from frame_metrics.command.offers.named_metrics import is_metric
+from frame_metrics.command.offers.named_metrics import is_metric, parted
 from frame_metrics.command.options import JUDGMENTS
 from frame_metrics.command.settings import PROJECT, settings
 from frame_metrics.errors import BadValueError, FrameMetricsError, check_whole, listed
@@ -46,8 +46,8 @@ def _is_file(argument: str) -> bool:
 
 
 def _parted(name: str) -> list[str]:
-    """Return the metrics of an argument, which may have commas between them, as between cutoffs."""
-    return [name] if "(" in name or _is_file(name) else re.split(r",\s*(?=[^\W\d])", name)
+    """Return the metrics of an argument, which may have commas between them, as between cutoffs and parameters."""
+    return [name] if _is_file(name) else parted(name)
 
 
 @dataclass

@@ -75,8 +75,17 @@ def called_here(given: str, of_each_class: Mapping[str, str]) -> str:
         return did_you_mean(f"{of_share}(top={share})")
     if top := TOP_K.fullmatch(given):
         return did_you_mean(f"top_k_accuracy@{'5' if top[1] == 'k' else top[1]}")
+    of, average = average_in(given, of_each_class)
+    return f"; ask for {of!r} with average={average!r}" if of else ""
+
+
+def average_in(given: str, of_each_class: Mapping[str, str]) -> tuple[str, str]:
+    """Return the metric of a name that has an average over classes in it, and the average; "" for another name.
+
+    The name and the metrics are those of ``called_here``.
+    """
     for pattern in AVERAGED:
         match = pattern.fullmatch(given)
-        if match and match["of"] in of_each_class:
-            return f"; ask for {of_each_class[match['of']]!r} with average={match['average']!r}"
-    return ""
+        if given not in CALLED and match and match["of"] in of_each_class:
+            return of_each_class[match["of"]], match["average"]
+    return "", ""

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from typing import Any, TypeAlias
 
 from frame_metrics.errors import BadValueError, FrameMetricsError, UnknownNameError, cut, did_you_mean, nearest, quote
 from frame_metrics.inputs import name_of_function
-from frame_metrics.metrics.foreign_names import called_here, share_in
+from frame_metrics.metrics.foreign_names import average_in, called_here, share_in
 from frame_metrics.metrics.metric import REGISTRY, TAKES_TOP, Metric
 
 # Spellings that are more than another name, read before our own: a pattern of the whole text, and what it stands for.
@@ -256,8 +256,7 @@ def _nearest(name: str) -> str:
     known, given = aliases(REGISTRY.values()), plain_name(name)
     if given in DIVERSE:
         return f"; {OF_LISTS}"
-    of_each_class = {one: its for one, its in known.items() if REGISTRY[its].form_for_classes is None}
-    if called := called_here(given, of_each_class):
+    if called := called_here(given, _of_each_class(known)):
         return called
     with_cutoff = re.fullmatch(r"(.*?)(?:at|top)?(\d+)", given)
     if with_cutoff and with_cutoff[1] in known and REGISTRY[known[with_cutoff[1]]].at is not None:
@@ -268,6 +267,18 @@ def _nearest(name: str) -> str:
         return f"; {SEE_LIST}"
     meant = REGISTRY[known[best]]
     return did_you_mean(next((name for name in (meant.name, *meant.also) if plain_name(name) == best), best))
+
+
+def _of_each_class(known: Mapping[str, str]) -> dict[str, str]:
+    """The names of metrics that are averages over classes, where there are several, and the metrics."""
+    return {one: its for one, its in known.items() if REGISTRY[its].form_for_classes is None}
+
+
+def without_average(text: str) -> tuple[str, str]:
+    """Return a text without the average over classes in its name, as f1 of macro_f1, and the average; "" for none."""
+    name = re.split(r"[(@]", text, maxsplit=1)[0]
+    of, average = average_in(plain_name(name), _of_each_class(aliases(REGISTRY.values())))
+    return (f"{of}{text[len(name) :]}", average) if of else (text, "")
 
 
 def _parameters(text: str, name: str, args: str) -> dict[str, Any]:

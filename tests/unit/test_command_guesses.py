@@ -67,6 +67,10 @@ GUESSED = {
     ),
     "compare a.run b.run rr --fail-if-worse 5%": "the loss that is accepted is a number in units of the metric",
     "evaluate log.csv rr --fail-if-worse 0.1": "--max-drop requires --fail-if-worse-than",
+    "best-threshold cases.csv --cost-ratio 20": "parameters of a metric are in its name, as cost(",
+    "best-threshold cases.csv --beta 2": "fbeta, inverse_fbeta, nrbp, nnrbp have it",
+    "compare log.csv f1_weighted": "ask for 'f1' with --average weighted of evaluate, as this command has no option",
+    "compare cases.csv f1_macro --threshold 0.5": "ask for 'f1' with --average macro of evaluate",
     "evaluate log.csv rr --fail-hard": "there is no option --fail-hard; --help has the options",
     "bounds log.csv rr": "pass --of unjudged --max-grade 3, or --of ties",
     "sample-size log.csv rr": "sample-size requires --detect",
@@ -217,6 +221,36 @@ OTHERWISE = {
     "evaluate log.csv rr map --baseline log.csv --max-loss rr=1 map=1": (
         "evaluate log.csv rr map --fail-if-worse-than log.csv --max-drop rr=1 --max-drop map=1"
     ),
+    **dict.fromkeys(
+        (
+            "best-threshold cases.csv --cost-fp 5 --cost-fn 100",
+            "best-threshold cases.csv --fp_cost=5 --fn_cost=100",
+            "best-threshold cases.csv cost --fp 5 --fn 100",
+            "best-threshold cases.csv --cost fp=5,fn=100",
+            "best-threshold cases.csv --cost fp=5 fn=100",
+            "best-threshold cases.csv -m cost --false-positive-cost 5 --cost-miss 100",
+        ),
+        "best-threshold cases.csv 'cost(fp=5, fn=100)'",
+    ),
+    "evaluate log.csv rbp map --p 0.9": "evaluate log.csv rbp(p=0.9),map",
+    "evaluate log.csv ndcg@2 --gain exp": """evaluate log.csv "ndcg(gain='exp')@2" """,
+    "evaluate cases.csv f1 --threshold 0.5 --beta 2": "evaluate cases.csv 'fbeta(beta=2)' --threshold 0.5",
+    "evaluate cases.csv ece --n-bins 3": "evaluate cases.csv 'ece(bins=3)'",
+    "evaluate cases.csv lift --top 50%": "evaluate cases.csv 'lift(top=0.5)'",
+    "evaluate kinds.csv macro_f1 --predicted guess": "evaluate kinds.csv f1 --predicted guess --average macro",
+    "evaluate kinds.csv -m F1-weighted,accuracy --predicted guess --fail-under f1_weighted=0.1": (
+        "evaluate kinds.csv -m f1,accuracy --predicted guess --fail-under f1=0.1 --average weighted"
+    ),
+    "evaluate kinds.csv recall f1_weighted --predicted guess": (
+        "evaluate kinds.csv recall f1 --predicted guess --average macro --average weighted"
+    ),
+    "evaluate cases.csv f1_macro --predicted guess": (
+        "evaluate cases.csv f1 --predicted guess --average macro --classes 0 --classes 1"
+    ),
+    "compare kinds.csv others.csv macro_f1 f1 --doc id --predicted guess": (
+        "compare kinds.csv others.csv f1 --doc id --predicted guess"
+    ),
+    "evaluate log.csv precision_macro@2": "evaluate log.csv precision@2 --average macro",
     "compare b.run rr --qrels q.txt --baseline a.run --fail-if-worse": (
         "compare b.run rr --qrels q.txt --fail-if-worse-than a.run"
     ),
@@ -249,6 +283,9 @@ def test_other_words(call: str, capsys: pytest.CaptureFixture[str]) -> None:
     both = [one.with_columns(file=pl.lit(name)) for name, one in (("x", judged), ("y", machine))]
     write(pl.concat(both), "both_who.csv")
     write(pl.DataFrame({"label": [0, 1, 1], "score": [0.2, 0.7, 0.1], "guess": [0, 1, 0]}), "cases.csv")
+    kinds = pl.DataFrame({"id": range(6), "label": list("abcabc"), "guess": list("abcaab")})
+    write(kinds, "kinds.csv")
+    write(kinds.with_columns(guess=pl.Series(list("abcbac"))), "others.csv")
     write_runs()
     found = [(main(shlex.split(one)), capsys.readouterr()) for one in (call, OTHERWISE[call])]
     assert found[0][0] == found[1][0] == 0
@@ -784,11 +821,20 @@ def test_a_pool_in_a_file_is_as_deep_as_asked(capsys: pytest.CaptureFixture[str]
     assert pl.read_json("pool.json")["doc"].sort().to_list() == ["x", "z"]
 
 
-@pytest.mark.parametrize("asked", ["score>1", "devise=mobile", "device=a;b"])
-def test_other_filters_have_no_line(asked: str, capsys: pytest.CaptureFixture[str]) -> None:
-    """A line without the rows that are asked for would answer another question."""
+@pytest.mark.parametrize(
+    "call",
+    [
+        *(f"evaluate log.csv rr --filter {one}" for one in ("score>1", "devise=mobile", "'device=a;b'")),
+        "best-threshold cases.csv --cost-ratio 20",
+        "best-threshold cases.csv --beta 2",
+        "evaluate cases.csv --weigh 5",
+    ],
+)
+def test_other_questions_have_no_line(call: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """A line without the rows, or the number, that is asked for would answer another question."""
     write(named(), "log.csv")
-    assert "frame-metrics evaluate log.csv" not in error(capsys, "evaluate", "log.csv", "rr", "--filter", asked)
+    write(pl.DataFrame({"label": [0, 1, 1], "score": [0.2, 0.7, 0.1]}), "cases.csv")
+    assert f"frame-metrics {call.split()[0]} " not in error(capsys, *shlex.split(call))
 
 
 def test_a_fault_of_the_offers_is_no_failed_gate(

@@ -9,6 +9,7 @@ from collections.abc import Container, Sequence
 from frame_metrics.command.files.columns_there import words_of
 from frame_metrics.command.offers.named_metrics import is_metric
 from frame_metrics.command.offers.other_names import NUMBER
+from frame_metrics.metrics.names import without_average
 
 LOSS = {*("worse", "drop", "drops", "loss", "lose", "losses", "decrease", "regression", "regressions", "regress")}
 LOSS |= {*("fall", "decline", "degradation", "degrade", "deterioration")}
@@ -62,7 +63,7 @@ def _ours(flag: str, value: str, options: Container[str]) -> list[str] | None:
 
 def _of_metric(amount: re.Match[str] | None) -> bool:
     """Return True for an amount behind the name of a metric."""
-    return bool(amount and amount[1] and is_metric(amount[1]))
+    return bool(amount and amount[1] and is_metric(without_average(amount[1])[0]))
 
 
 def _with_before(arguments: list[str], *, gated: bool) -> list[str]:

@@ -33,6 +33,11 @@ def is_metric(argument: str) -> bool:
         return False
 
 
+def parted(names: str) -> list[str]:
+    """Return metrics with commas between them, as there are between cutoffs and parameters."""
+    return re.split(r",\s*(?=[^\W\d])(?![^(]*\))", names)
+
+
 def with_gates(arguments: Sequence[str]) -> list[str]:
     """Return arguments in which limits of metrics are gates; numbers alone, and what other flags take, stay."""
     found, left = list[str](), [*arguments]

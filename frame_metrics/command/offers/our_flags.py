@@ -12,6 +12,7 @@ import polars as pl
 from frame_metrics.command.commands import options_of
 from frame_metrics.command.files.columns_there import columns_in, first_rows
 from frame_metrics.command.offers.losses import with_losses
+from frame_metrics.command.offers.metric_words import with_averages, with_parameters
 from frame_metrics.command.offers.named_metrics import is_metric, with_gates
 from frame_metrics.command.offers.other_names import GATE, Way
 from frame_metrics.command.offers.other_options import OF_COLUMN, OF_FIRST, OF_SECOND, OTHER_FLAGS, RETIRED
@@ -33,7 +34,7 @@ def known_flags(name: str, arguments: Sequence[str]) -> tuple[str, list[str]]:
     arguments = _of_raters(_with_filters(_each_metric(arguments), {**options_of(name)}), options_of(name))
     if name == "per-query" and "--baseline" in values_of(arguments):  # whose values are differences
         name, arguments = "compare", [*arguments, "--per-query"]
-    arguments = with_losses(arguments, options_of(name))
+    arguments = with_parameters(name, with_averages(name, with_losses(arguments, options_of(name))))
     arguments = _files_first(arguments) if name in OF_TWO_FILES else arguments
     arguments = with_gates(arguments) if "fail_under" in options_of(name) else arguments
     arguments = _with_query_id(arguments) if "query_id" in options_of(name) else arguments

@@ -15,7 +15,7 @@ import polars as pl
 from frame_metrics.command.commands import COMMANDS, metrics_taken, options_of
 from frame_metrics.command.files.columns_there import first_rows, has_judgments, likeness, may_hold, words_of
 from frame_metrics.command.files.formats import format_of
-from frame_metrics.command.offers.named_metrics import COMPARED, is_metric
+from frame_metrics.command.offers.named_metrics import COMPARED, is_metric, parted
 from frame_metrics.command.offers.other_names import GATE, NUMBER
 from frame_metrics.command.offers.other_options import OTHER_FLAGS
 from frame_metrics.command.offers.our_flags import values_of
@@ -109,7 +109,7 @@ def _each(command: str, name: str, value: str, known: Mapping[str, Option], type
         way = "subject_to" if "subject_to" in known else way
         if way in known:
             yield _taken_as(known[way], value, name, typed, f"{limit[1]}={limit[3]}")
-    elif value and metrics_taken(command) and all(map(is_metric, value.split(","))):
+    elif value and metrics_taken(command) and all(map(is_metric, parted(value))):
         yield _taken_as(known["metric"], value, name, typed)
     if one := _likeliest([one for one in known if _takes(known[one], value)], known, name):
         yield _taken_as(known[one], value, name, typed)

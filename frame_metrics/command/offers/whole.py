@@ -10,7 +10,8 @@ from collections.abc import Iterator, Sequence
 from frame_metrics.command.commands import metrics_taken, options_of
 from frame_metrics.command.files.columns_there import has_judgments, words_of
 from frame_metrics.command.front import PROGRAM
-from frame_metrics.command.offers.named_metrics import is_metric, limited
+from frame_metrics.command.offers.metric_words import about_parameter
+from frame_metrics.command.offers.named_metrics import is_metric, limited, parted
 from frame_metrics.command.offers.other_names import NEED_METRIC, NUMBER, TWO, Way
 from frame_metrics.command.offers.other_options import (
     LEVEL,
@@ -40,13 +41,15 @@ UNKNOWN = Way("")
 def way_of(command: str, flag: str) -> Way:
     """Return the way out for an unknown flag of a command that means something else; one without a text if none is."""
     word = flag.lstrip("-").removeprefix("no-") if flag.startswith("-") else ""
-    return RETIRED.get(f"{command} {word}") or RETIRED.get(word) or _of_limit(command, word)
+    known = RETIRED.get(f"{command} {word}") or RETIRED.get(word)
+    limit = UNKNOWN if known else _of_limit(command, word)
+    return known or (limit if limit.text or not metrics_taken(command) else Way(about_parameter(word)))
 
 
 def _one_way(command: str, flag: str, arguments: Sequence[str]) -> Way:
     """Return the way out for a flag, beside the other arguments: rows are cut where it cannot mean a cutoff."""
     way = way_of(command, flag)
-    metrics = [one for argument in arguments for one in argument.split(",") if is_metric(one)]
+    metrics = [one for argument in arguments for one in parted(argument) if is_metric(one)]
     rows = command in OF_ROWS and all("@" in one for one in metrics)
     return RETIRED[flag.lstrip("-")] if way is NO_ROWS and rows else way
 
@@ -87,7 +90,7 @@ def line(name: str, arguments: Sequence[str], tail: str = "") -> str:
     command, left = known_flags(name, arguments)
     if command == "sample-size" and rates_in(left):
         return shlex.join([PROGRAM, command, *left])
-    found, cutoffs, depth, notes = list[str](), "", "", list[str]()
+    found, cutoffs, depth, notes, unread_numbers = list[str](), "", "", list[str](), False
     while left:
         argument = left.pop(0)
         unread = not_read(command, argument, left)
@@ -106,6 +109,7 @@ def line(name: str, arguments: Sequence[str], tail: str = "") -> str:
                 return ""
             found, left = [*without(found, one.gone)[0], *one.words], without(after[one.taken :], one.gone)[0]
             notes.append(one.text)
+            unread_numbers = unread_numbers or (not one.words and bool(re.search(r"\d", one.text)))
             continue
         if way is LEVEL:
             value = f"{1 - float(value):g}"
@@ -123,6 +127,8 @@ def line(name: str, arguments: Sequence[str], tail: str = "") -> str:
     while any(one.startswith("kappa(weights=") for one in found) and "kappa" in found[1:]:  # which is not meant then
         at = found.index("kappa", 1)
         found = [*found[: at - (found[at - 1] in ("-m", "--metric"))], *found[at + 1 :]]
+    if unread_numbers and command in NEED_METRIC and not _names_metric(found):  # of a metric that is not known
+        return ""
     whole = _joined(command, found, cutoffs, tail)
     return "\n".join([f"{', '.join(notes)}:", whole]) if notes and whole else whole
 
@@ -221,12 +227,12 @@ def _is_known(argument: str, command: str) -> bool:
 
 def _is_named_metric(argument: str) -> bool:
     """Return True for the name of a metric, or of several with commas between, or one that means two things."""
-    return plain_name(argument) in TWO_MEANINGS or any(map(is_metric, argument.split(",")))
+    return plain_name(argument) in TWO_MEANINGS or any(map(is_metric, parted(argument)))
 
 
 def _with_cutoff(argument: str, cutoffs: str) -> str:
     """Return metrics, with commas between, each of which has cutoffs; another argument as it is."""
-    parts = argument.split(",")
+    parts = parted(argument)
     if os.path.exists(argument) or not all(map(is_metric, parts)):
         return argument
     return ",".join(one if "@" in one else f"{one}@{cutoffs}" for one in parts)
