@@ -1376,18 +1376,18 @@ class IRM(Generic[Frame]):
         -------
         A frame of the caller's kind: by..., the arm, baseline(, class), metric, k, value, baseline_value, difference,
         relative (difference / |baseline_value|), relative_low, relative_high (null unless both means have the same
-        sign), ci_low, ci_high, p_value, p_adjusted, effect_size (difference / standard deviation over the queries of an
-        arm; null without a query), n and baseline_n (queries, or rows), n_units and baseline_n_units, n_shared (units
-        in both arms), n_undefined (queries without a value of their own: of success@1 searches without a click, which
-        count as 0), n_unjudged and baseline_n_unjudged (queries with results whose labels are all null, which are left
-        out unless ``unjudged_queries="count"``; null without a query), mde (the smallest difference that this sample
-        would detect 80 % of the time at level 1 - ``ci``, of all pairs together with "max_t"; null where so few units
-        cannot reach it, or say nothing of how values vary), test, n_tests, correction (both as in ``compare``),
-        unit_share and baseline_unit_share (of the units of all arms in the segment, whether a metric is defined or
-        not), split_p_value (null without ``split``), split_note (what to know of the units: that they were not assigned
-        as planned; without ``cluster``, that they are queries, and that most of these are in both arms). With
-        ``covariate`` the means are those of arms with the same mean covariate, with ``strata`` those of arms with the
-        same mix.
+        sign; without a query, unless the interval of the baseline excludes 0), ci_low, ci_high, p_value, p_adjusted,
+        effect_size (difference / standard deviation over the queries of an arm; null without a query), n and baseline_n
+        (queries, or rows), n_units and baseline_n_units, n_shared (units in both arms), n_undefined (queries without a
+        value of their own: of success@1 searches without a click, which count as 0), n_unjudged and baseline_n_unjudged
+        (queries with results whose labels are all null, which are left out unless ``unjudged_queries="count"``; null
+        without a query), mde (the smallest difference that this sample would detect 80 % of the time at level 1 -
+        ``ci``, of all pairs together with "max_t"; null where so few units cannot reach it, or say nothing of how
+        values vary), test, n_tests, correction (both as in ``compare``), unit_share and baseline_unit_share (of the
+        units of all arms in the segment, whether a metric is defined or not), split_p_value (null without ``split``),
+        split_note (what to know of the units: that they were not assigned as planned; without ``cluster``, that they
+        are queries, and that most of these are in both arms). With ``covariate`` the means are those of arms with the
+        same mean covariate, with ``strata`` those of arms with the same mix.
 
         With ``looks`` test is "sequence": with t the harmonic mean of n and baseline_n over ``first_look``, the ends
         are sqrt(c + log(t)) standard errors away, where c is the quantile of chi-square with 3 degrees of freedom, and

@@ -10,7 +10,7 @@ from frame_metrics.inputs.intents import Intents, Subtopics
 from frame_metrics.inputs.lists import Lists
 from frame_metrics.inputs.pool import Pool
 from frame_metrics.inputs.ranking import FullRanking
-from frame_metrics.inputs.rows import Array, Rows, Sums, ratio, sum_of_others
+from frame_metrics.inputs.rows import Array, Rows, Sums, geometric_mean, ratio, sum_of_others
 from frame_metrics.inputs.scores import ClassScores, FullScores
 from frame_metrics.inputs.tables import FullConfusion
 from frame_metrics.inputs.two_rankings import TwoRankings
@@ -34,6 +34,7 @@ __all__ = [
     "TwoRankings",
     "Weighted",
     "gain_of",
+    "geometric_mean",
     "name_of_function",
     "ratio",
     "sum_of_others",

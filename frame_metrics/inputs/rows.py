@@ -27,6 +27,12 @@ def ratio(a: Array, b: Array) -> Array:
     return quotient
 
 
+def geometric_mean(a: Array, b: Array) -> Array:
+    """Return the root of a b, numbers of at least 0; of two equal ones it is exactly these."""
+    most = np.maximum(a, b)
+    return np.asarray(most * np.sqrt(np.minimum(a, b) / np.where(most > 0, most, 1)))
+
+
 def hash_of_text(text: str) -> float:
     """Return a hash of a text as a number, the same in every process."""
     return float(int.from_bytes(blake2b(text.encode(), digest_size=6).digest()))

@@ -12,12 +12,13 @@ import numpy as np
 
 from frame_metrics.backends.progress import progress
 from frame_metrics.data.cases import Cases
-from frame_metrics.inputs import Array, Classes, ClassScores, FullScores
+from frame_metrics.inputs import Array, Classes, ClassScores, FullScores, ratio
 from frame_metrics.inputs.records import record
 from frame_metrics.inputs.scores import DrawnRows, DrawnScores, FallingRows
 from frame_metrics.measuring.rows import Inputs, class_cells, class_sizes, each_class, input_of, one_metric
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.metrics.shares import share_of_top
+from frame_metrics.stats.averages import sums_within
 from frame_metrics.stats.exact import expanded_level
 from frame_metrics.stats.resampling import (
     NUMBERS_AT_ONCE,
@@ -27,7 +28,7 @@ from frame_metrics.stats.resampling import (
     percentile_interval,
     units_of,
 )
-from frame_metrics.stats.shares import effective, kish_within, wilson_on_range
+from frame_metrics.stats.shares import effective, wilson_on_range
 
 MIN_ROWS_TO_EXPAND = 2  # the fewest rows that an interval is expanded for: for one row it would have no ends
 FLIPS_PER_ROW = 20  # for the progress bar: drawing and sorting a row takes as long as 20 sign flips of a query
@@ -274,10 +275,11 @@ def effective_counts(cases: Cases, group: Array, n: int) -> Array:
     squares = mass * cases.row_weight[here]
     if cases.columns.cluster:
         _, cluster = np.unique(cases.rows["cluster"].to_numpy()[here], return_inverse=True)
-        pairs, of = np.unique(np.stack([group, cluster]), axis=1, return_inverse=True)
-        mass = np.bincount(of.ravel(), mass, minlength=pairs.shape[1])
-        group, squares = pairs[0], mass**2
-    return np.nan_to_num(kish_within(group, mass, squares, n))
+        pairs, of = np.unique(cluster * n + group, return_inverse=True)
+        mass = sums_within(of, len(pairs), [mass])[0]
+        group, squares = pairs % n, mass**2
+    total, heavy = sums_within(group, n, [mass, squares])
+    return np.nan_to_num(ratio(total**2, heavy))
 
 
 def columns_read(cases: Cases, kind: type) -> list[Array]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import polars as pl
 
@@ -12,7 +14,8 @@ from frame_metrics.measuring.rows import Inputs, two_by_two
 from frame_metrics.metrics.made_of_shares import MadeOf, f1_of_jaccard, made_of
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.metrics.shares import N_CLASSES_TRIED
-from frame_metrics.stats.shares import effective, hybrid, kish_within, wilson_on_range, with_costs
+from frame_metrics.stats.averages import sums_within
+from frame_metrics.stats.shares import effective, hybrid, wilson_on_range, with_costs
 
 
 def ends_by_shares(
@@ -30,8 +33,8 @@ def ends_by_shares(
     """
     cases, binary = inputs.cases, c is not None or inputs.cases.binary
     if metric.input is ClassScores:  # the metric is 0 or 1 for each row: top-k accuracy
-        segment = inputs.segments.of(cases.rows)
-        return np.where(np.isnan(value), np.nan, _of_marks(inputs, segment, _of_each_row(cases, metric), level)[1:])
+        found = inputs.cached(("share", metric), lambda: _share_of_marks(inputs, of_each_row(cases, metric)))
+        return np.where(np.isnan(value), np.nan, _with_ends(found, level, cases)[1:])
     made = made_of(metric, average if c is None else None, binary=binary)
     independent = not (cases.weighted or cases.columns.cluster)
     if made is None or inputs.table is None or not (independent or cases.conventions.collection_size_number is None):
@@ -43,7 +46,8 @@ def ends_by_shares(
     found = np.array([find(inputs, marks, against, level) for marks in made.marks])  # (shares, 3, segments)
     correlation: Array | float = 0.0
     if len(made.marks) == 2 and against is not None and not independent:
-        correlation = _correlation(inputs, made, against, found[:, 0])
+        of_both = partial(_correlation, inputs, made, against, found[:, 0])
+        correlation = inputs.cached(("correlation", metric, average, c), of_both)
     ends = _combined_ends(made, found[:, 0], found[:, 1:], correlation)
     return np.where(np.isnan(value), np.nan, ends)
 
@@ -80,7 +84,7 @@ def _of_table(inputs: Inputs, marks: Array, c: int | None, level: float) -> Arra
     return np.array([share, *wilson_on_range(share, np.where(n > 1, n, np.nan), level)])
 
 
-def _of_each_row(cases: Cases, metric: Metric) -> Array:
+def of_each_row(cases: Cases, metric: Metric) -> Array:
     """Return a metric of the scores of classes for each row by itself, shape (rows,)."""
     n, (score, actual) = len(cases.rows), rows_of_class_scores(cases)
     return metric.compute(
@@ -90,43 +94,48 @@ def _of_each_row(cases: Cases, metric: Metric) -> Array:
 
 def _of_rows(inputs: Inputs, marks: Array, c: int | None, level: float) -> Array:
     """Return a share of rows with weights or in clusters, and the ends of its interval, shape (3, segments)."""
-    segment = inputs.segments.of(inputs.cases.rows)
-    return _of_marks(inputs, segment, _marks_of_share(inputs, segment, marks, c), level)
+    key = "share", marks.tobytes(), c
+    found = inputs.cached(key, lambda: _share_of_marks(inputs, marks_of_share(inputs, marks, c)))
+    return _with_ends(found, level, inputs.cases)
 
 
-def _of_marks(inputs: Inputs, segment: Array, row_marks: Array, level: float) -> Array:
-    """Return a share of rows, and the ends of its interval, shape (3, segments).
+def _with_ends(found: Array, level: float, cases: Cases) -> Array:
+    """Return shares of rows and the ends of their intervals, shape (3, segments); ``found``: of ``_share_of_marks``."""
+    share, n_rows, of_rows, n_clusters, of_clusters = found
+    n, units = n_rows, np.where(np.isnan(n_clusters), n_rows, n_clusters)
+    if cases.weighted:
+        n = effective(share, of_rows, n_rows, n_rows, level, clustered=False)
+    if not np.isnan(n_clusters).all():
+        in_clusters = effective(share, of_clusters, units, n_rows, level, clustered=True)
+        n = np.where(np.isnan(n_clusters), n, in_clusters)
+    return np.array([share, *wilson_on_range(share, np.where(units > 1, n, np.nan), level)])
 
-    In a segment in which each row is a cluster by itself there are no clusters.
 
-    Parameters
-    ----------
-    segment : the segment of each row, -1 for none, shape (rows,).
-    row_marks : 1 for rows that count for the share, 0 against it, NaN for others, shape (rows,).
+def _share_of_marks(inputs: Inputs, row_marks: Array) -> Array:
+    """Return a share of rows, and what its interval needs, shape (5, segments).
+
+    These are the number of rows, Kish's if they have weights, the variance of the share by its residuals, and the same
+    of clusters, NaN in a segment in which each row is a cluster by itself, or without clusters.
+
+    ``row_marks``: 1 for rows that count for the share, 0 against it, NaN for others, shape (rows,).
     """
     cases, size = inputs.cases, len(inputs.segments)
+    segment = inputs.segments.of(cases.rows)
     some = np.flatnonzero((segment >= 0) & ~np.isnan(row_marks) & (cases.row_weight > 0) & (cases.times > 0))
     segment, row_marks, weight, times = segment[some], row_marks[some], cases.row_weight[some], cases.times[some]
-    total, n = np.bincount(segment, times * weight, size), np.bincount(segment, times, size)
-    share = ratio(np.bincount(segment, times * weight * row_marks, size), total)
-    # The variance of the share by its residuals; then how many independent rows without weights would have as much,
-    # for which the interval is computed. With clusters the same from the residuals of whole clusters.
+    mass = times * weight
+    total, n, right, heavy = sums_within(segment, size, [mass, times, mass * row_marks, mass * weight])
+    share = ratio(right, total)
     residual = weight * (row_marks - share[segment])
-    n_rows = kish_within(segment, times * weight, times * weight**2, size)
-    variance, n_units = ratio(np.bincount(segment, times * residual**2, size), total**2), n_rows
-    n_effective = effective(share, variance, n_rows, n_rows, level, clustered=False) if cases.weighted else n_rows
+    variance = ratio(sums_within(segment, size, [times * residual**2])[0], total**2)
+    of_clusters = np.full((2, size), np.nan)
     if cases.columns.cluster:
         segment_of_cluster, cluster = _clusters(inputs, segment, some)
-        n_clusters = len(segment_of_cluster)
-        squares = np.bincount(cluster, times * residual, n_clusters) ** 2
-        variance = ratio(np.bincount(segment_of_cluster, squares, size), total**2)
-        mass = np.bincount(cluster, times * weight, n_clusters)
-        kish_clusters = kish_within(segment_of_cluster, mass, mass**2, size)
+        each = sums_within(cluster, len(segment_of_cluster), [mass, times * residual])
+        squares = sums_within(segment_of_cluster, size, np.square(each))
         clustered = np.bincount(segment_of_cluster, minlength=size) < n
-        n_units = np.where(clustered, kish_clusters, n_units)
-        of_clusters = effective(share, variance, kish_clusters, n_rows, level, clustered=True)
-        n_effective = np.where(clustered, of_clusters, n_effective)
-    return np.array([share, *wilson_on_range(share, np.where(n_units > 1, n_effective, np.nan), level)])
+        of_clusters = np.where(clustered, [ratio(total**2, squares[0]), ratio(squares[1], total**2)], np.nan)
+    return np.array([share, ratio(total**2, heavy), variance, *of_clusters])
 
 
 def _clusters(inputs: Inputs, segment: Array, some: Array) -> tuple[Array, Array]:
@@ -153,17 +162,15 @@ def _correlation(inputs: Inputs, made: MadeOf, c: int, shares: Array) -> Array:
     segment_of_cluster, cluster = _clusters(inputs, segment[some], some)
     mass, residuals = (cases.times * cases.row_weight)[some], []
     for marks, share in zip(made.marks, shares, strict=True):
-        row_marks = _marks_of_share(inputs, segment, marks, c)[some]
+        row_marks = marks_of_share(inputs, marks, c)[some]
         of_rows = mass * np.nan_to_num(row_marks - share[segment[some]])
-        residuals.append(np.bincount(cluster, of_rows, len(segment_of_cluster)))
+        residuals.append(sums_within(cluster, len(segment_of_cluster), [of_rows])[0])
     first, second = residuals
-    both, one, other = (
-        np.bincount(segment_of_cluster, product, size) for product in (first * second, first**2, second**2)
-    )
+    both, one, other = sums_within(segment_of_cluster, size, [first * second, first**2, second**2])
     return np.clip(np.nan_to_num(ratio(both, np.sqrt(one * other))), -1, 1)
 
 
-def _marks_of_share(inputs: Inputs, segment: Array, marks: Array, c: int | None) -> Array:
+def marks_of_share(inputs: Inputs, marks: Array, c: int | None) -> Array:
     """Return the mark of each row: 1 if it counts for a share, 0 against it, NaN for neither, shape (rows,)."""
     rows, taken = inputs.cases.rows, inputs.tables.class_of_cluster
     actual, predicted = (
@@ -171,7 +178,7 @@ def _marks_of_share(inputs: Inputs, segment: Array, marks: Array, c: int | None)
         rows["predicted"].cast(pl.Int64).fill_null(-1).to_numpy(),
     )
     if taken is not None:  # found clusters that stand for classes
-        predicted = np.where(predicted < 0, -1, taken[segment, predicted])
+        predicted = np.where(predicted < 0, -1, taken[inputs.segments.of(rows), predicted])
     if c is None:
         right, wrong, undecided = marks[0, [0, 1, N_CLASSES_TRIED]]
         return np.where(predicted < 0, undecided, np.where(predicted == actual, right, wrong))

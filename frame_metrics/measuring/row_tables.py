@@ -13,7 +13,9 @@ from frame_metrics.measuring.resampled_rows import columns_read, effective_count
 from frame_metrics.measuring.row_shares import ends_by_shares
 from frame_metrics.measuring.rows import Inputs, one_metric
 from frame_metrics.metrics.metric import Metric
+from frame_metrics.stats.averages import sums_within
 from frame_metrics.stats.shares import effective, wilson_on_range
+from frame_metrics.stats.sums import sum_of
 
 ADDED = 2  # the rows that are added to each class: one that is right, and one that is not
 MOST_CELLS = 1000  # with more cells their effects take longer than draws
@@ -81,7 +83,7 @@ def _spread(inputs: Inputs, metric: Metric, average: str | None, c: int | None) 
     n_of_class = effective_counts(cases, group, size * k).reshape(size, k)
     found = np.full((3, size), np.nan)
     for segment, rows in enumerate(_each_segment(inputs)):
-        measure = partial(_measured, inputs, metric, average, segment)
+        measure = partial(measured, inputs, metric, average, segment)
         if c is not None:
             measure = partial(_measured_of_two, metric)
             predicted = np.where(rows.found == cases.k, 2, rows.found == c)
@@ -110,7 +112,7 @@ def _each_segment(inputs: Inputs) -> Iterator[RowsOfTable]:
         yield RowsOfTable(*(column[at] for column in columns))
 
 
-def _measured(inputs: Inputs, metric: Metric, average: str | None, segment: int, cell: Array, amount: Array) -> Array:
+def measured(inputs: Inputs, metric: Metric, average: str | None, segment: int, cell: Array, amount: Array) -> Array:
     """Return a measure of tables in place of that of a segment, shape (tables,).
 
     ``cell``: the code of each cell, true class by prediction; ``amount``: that of each in each table, (tables, cells).
@@ -121,9 +123,20 @@ def _measured(inputs: Inputs, metric: Metric, average: str | None, segment: int,
 
 
 def _measured_of_two(metric: Metric, cell: Array, amount: Array) -> Array:
-    """Return a measure of tables of a class and the rest, as ``_measured`` does."""
+    """Return a measure of tables of a class and the rest, as ``measured`` does."""
     shape, zeros = (len(amount), 2, 2), np.zeros(len(cell), np.int64)
     return metric.compute(Classes(zeros, *np.divmod(cell, 3), amount, shape, np.ones(shape[:2], bool)).rest(1))
+
+
+def effects_of_cells(cell: Array, amount: Array, measure: Callable[[Array, Array], Array]) -> tuple[float, Array]:
+    """Return the measure of a table, and how it rises with the amount of each cell, shape (cells,).
+
+    The parameters are those of ``measured``, but for one table; ``measure`` is this function.
+    """
+    step = STEP * np.diag(amount)
+    value, *others = measure(cell, np.concatenate([amount[None], amount + step, amount - step]))
+    more, less = np.reshape(others, (2, -1))
+    return float(value), np.nan_to_num((more - less) / (2 * STEP * amount))
 
 
 def _spread_of(
@@ -141,9 +154,10 @@ def _spread_of(
     measure : a function from cells and their amounts in some tables to the measure of each table.
     """
     (true, found, times, weight, cluster), k = rows, len(n_of_class)
-    mass, right = (np.bincount(true[some], (times * weight)[some], k) for some in (..., true == found))
+    mass, right, heavy = sums_within(true, k, times * weight * np.array([np.ones(len(true)), true == found, weight]))
     there = np.flatnonzero(mass)
-    order = there[np.lexsort((np.bincount(found, times * weight, k + 1)[there], right[there], mass[there]))]
+    predicted = sums_within(found, k + 1, [times * weight])[0]
+    order = there[np.lexsort((predicted[there], right[there], mass[there]))]
     following = np.roll(order, -1) if len(order) > 1 else (order + 1) % k
     added_true, added_found = np.tile(order, 2), np.concatenate([order, following])
     left = n_of_class / (n_of_class + ADDED)
@@ -152,19 +166,15 @@ def _spread_of(
     cell, at = np.unique(code, return_inverse=True)
     if len(cell) > MOST_CELLS:
         return None
-    amount = np.bincount(at, np.concatenate([times * weight * left[true], added]))
-    step = STEP * np.diag(amount)
-    value, *others = measure(cell, np.concatenate([amount[None], amount + step, amount - step]))
-    more, less = np.reshape(others, (2, -1))
-    effect = np.nan_to_num((more - less) / (2 * STEP * amount))
+    amount = sums_within(at, len(cell), [np.concatenate([times * weight * left[true], added])])[0]
+    value, effect = effects_of_cells(cell, amount, measure)
     of_rows, of_added = np.split(effect[at], [len(true)])
     each = np.sqrt(left[true]) * weight * of_rows
     squares = [times * each**2, added**2 / left[added_true] * of_added**2]
     number = np.zeros(0, np.int64) if cluster is None else np.unique(cluster, return_inverse=True)[1]
     clustered = cluster is not None and number.max(initial=-1) + 1 < times.sum()
     if clustered:
-        squares[0] = np.bincount(number, times * each) ** 2
+        squares[0] = sums_within(number, int(number.max()) + 1, [times * each])[0] ** 2
     # It is at least that of as many independent rows, and Kish's number: few large weights show far too little of it.
-    heavy = ratio(np.bincount(true, times * weight**2, k), mass)
-    least = np.sum(amount * heavy[cell // (k + 1)] * effect**2)
-    return float(value), float(max(sum(map(np.sum, squares)), least)), bool(clustered)
+    least = np.sum(amount * ratio(heavy, mass)[cell // (k + 1)] * effect**2)
+    return value, float(max(sum_of(np.concatenate(squares).tolist()), least)), bool(clustered)

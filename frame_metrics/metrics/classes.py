@@ -11,7 +11,7 @@ from typing import Literal
 import numpy as np
 
 from frame_metrics.errors import NotComputableError, quote
-from frame_metrics.inputs import Array, Classes, ClassScores, ratio, sum_of_others
+from frame_metrics.inputs import Array, Classes, ClassScores, geometric_mean, ratio, sum_of_others
 from frame_metrics.metrics.parameters import Bins, Norm
 from frame_metrics.metrics.registry import companion_of, for_classes, metric
 
@@ -173,7 +173,7 @@ def _mcc(table: Classes) -> Array:
     agreement = table.hits.sum(axis=1) * table.size - (table.actual * table.predicted).sum(axis=1)
     spread_true = table.size**2 - (table.actual**2).sum(axis=1)
     spread_predicted = table.size**2 - (table.predicted**2).sum(axis=1) - undecided**2
-    return ratio(agreement, np.sqrt(spread_true) * np.sqrt(spread_predicted))
+    return ratio(agreement, geometric_mean(spread_true, spread_predicted))
 
 
 @for_classes("informedness")

@@ -13,7 +13,7 @@ from typing import Literal
 import numpy as np
 
 from frame_metrics.errors import BadValueError
-from frame_metrics.inputs import Array, FullConfusion, ratio
+from frame_metrics.inputs import Array, FullConfusion, geometric_mean, ratio
 from frame_metrics.metrics.parameters import NotNegative, Share
 from frame_metrics.metrics.registry import metric, takes_top
 
@@ -391,8 +391,8 @@ def mcc(table: FullConfusion) -> Array:
     Source: B. W. Matthews, Comparison of the predicted and observed secondary structure of T4 phage lysozyme, 1975.
     """
     yes, no, undecided = table.tp + table.fp, table.tn + table.fn, table.up + table.un
-    spread = np.sqrt(2.0 * table.actual) * np.sqrt(table.negative)
-    return ratio(table.agreement, spread * np.sqrt(2.0 * (yes * no + yes * undecided + no * undecided)))
+    spread = geometric_mean(table.actual * table.negative, yes * no + yes * undecided + no * undecided)
+    return ratio(table.agreement, 2.0 * spread)
 
 
 @_rate(range=(-1, 1), also=("cohen_kappa", "cohen's_kappa", "heidke_skill_score"))

@@ -143,6 +143,37 @@ def hybrid(
     return np.array([whole - far[0], whole + far[1]])
 
 
+def relative_hybrid(parts: Array, ends: Array, correlation: float = 0.0) -> tuple[float, float]:
+    """Return the ends of the relative difference of two values by the rule of ``hybrid``, NaN for those it cannot give.
+
+    They are the ratios R, less 1, at which the interval of the first value less R times the other ends at 0. So both
+    exclude 0 if the interval of the difference does. They are NaN unless the interval of the other value does.
+
+    Parameters
+    ----------
+    parts : the value, and what it is compared with, shape (2,).
+    ends : the ends of the interval of each, shape (2, 2).
+
+    Source: A. Donner, G. Y. Zou, Closed-form confidence intervals for functions of the normal mean and standard
+    deviation, Statistical Methods in Medical Research 21(4), 2012.
+    """
+    sign = float(np.sign(parts[1]))
+    (value, base), (mine, other) = parts * sign, np.sort(ends * sign, axis=1)
+    if not other[0] > 0:
+        return np.nan, np.nan
+    found = []
+    for side, end in ((-1.0, mine[0]), (1.0, mine[1])):
+        # Below a ratio of 0 the other end of the base is the far one.
+        far, of_base = abs(end - value), abs(other[int((end < 0) == (side > 0))] - base)
+        first, both, second = base**2 - of_base**2, value * base - correlation * far * of_base, value**2 - far**2
+        root = side * float(np.sqrt(max(both**2 - first * second, 0.0)))
+        # Of the two forms of the root the one in which nothing is subtracted
+        of_first = both * root > 0 and first > 0
+        found.append((both + root) / first - 1 if of_first else second / (both - root) - 1 if second else -1.0)
+    low, high = sorted(sign * one for one in found)
+    return low, high
+
+
 def with_costs(parts: Array, ends: Array, costs: tuple[float, float], correlation: Array | float = 0.0) -> Array:
     """Return the interval of J / (J + c (1 - J)), with c = a r + b (1 - r), from the intervals of the shares J and r.
 

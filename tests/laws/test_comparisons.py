@@ -195,14 +195,14 @@ def test_arms_with_strata(test: Any) -> None:
 # Rows without a query, of which a share is decided rightly
 
 
-def decided(seed: int) -> pl.DataFrame:
-    """Decisions of two systems about the same documents, of users with several."""
+def decided(seed: int, docs: int = 90) -> pl.DataFrame:
+    """Decisions of two systems about the same documents, of users with three."""
     rng = random.Random(seed)
     rows = []
-    for doc in range(90):
+    for doc in range(docs):
         label, ease, weight = rng.random() < 0.4, rng.gauss(0.7, 0.2), rng.randrange(1, 5) / 2
         for run, more in (("a", 0), ("b", 0.1)):
-            rows.append((run, doc, doc % 30, weight, label, rng.random() < ease + more))
+            rows.append((run, doc, doc % (docs // 3), weight, label, rng.random() < ease + more))
     frame = pl.DataFrame(rows, schema=["run", "doc", "user", "w", "label", "right"], orient="row")
     return frame.with_columns(predicted=pl.col("label") == pl.col("right"))
 
@@ -241,7 +241,7 @@ def test_shares_of_rows_of_pairs(roles: dict[str, str]) -> None:
 def test_shares_of_rows_of_arms(shared: bool, roles: dict[str, str]) -> None:
     """A share of rows is the mean of users' rows, whether or not users stand in both arms."""
     even = pl.col("user") % 2 == 0
-    frame = decided(2).filter(even | (pl.col("run") == "a") if shared else even == (pl.col("run") == "a"))
+    frame = decided(2, 900).filter(even | (pl.col("run") == "a") if shared else even == (pl.col("run") == "a"))
     stands = [
         Stand(
             "AB"[one["run"] == "b"],

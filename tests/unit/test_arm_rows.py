@@ -53,9 +53,9 @@ def test_values_are_those_of_by(roles: dict[str, str]) -> None:
 def test_a_progress_bar_is_shown(capsys: Any) -> None:
     """It changes nothing, and counts the resamples of each arm; of an interval too."""
     pytest.importorskip("tqdm", reason="the progress bar is optional")
-    told = rows(made(8), "f1", resamples=500)
+    told = rows(made(8), "f1", resamples=500, test="bootstrap")
     with always_a_progress_bar():
-        assert rows(made(8), "f1", resamples=500).equals(told)
+        assert rows(made(8), "f1", resamples=500, test="bootstrap").equals(told)
     assert capsys.readouterr().err.count("500/500") == 2
     with always_a_progress_bar():
         made(8).irm(threshold=0.5).evaluate("average_precision", ci=0.95, resamples=300)
@@ -88,6 +88,66 @@ def test_areas_of_arms_are_newcombes(metric: str) -> None:
     )
     assert row["p_value"] == pytest.approx(2 * stats.norm.sf(row["difference"] / error), abs=1e-12)
     assert row["mde"] == pytest.approx((z + NormalDist().inv_cdf(0.8)) * error)
+
+
+def test_a_shared_user_changes_little() -> None:
+    """A small side that is all right is not surely better, if one user of many is on both sides, or if none is."""
+    columns = {"arm": ["A"] * 300 + ["B"] * 30, "label": [1, 0] * 165}
+    frame = pl.DataFrame(columns).with_columns(score=pl.col("label") * 1.0, user=pl.int_range(330))
+    frame = frame.with_columns(score=pl.when(pl.col("user") % 33 == 0).then(1 - pl.col("score")).otherwise("score"))
+    frame = frame.with_columns(score=pl.when(arm="B").then(pl.col("label") * 1.0).otherwise("score"))
+    one = frame.with_columns(user=pl.when(user=329).then(1).otherwise("user"))
+    found = [rows(some, "accuracy", "mcc", cluster="user") for some in (frame, one)]
+    assert [table["n_shared"].to_list() for table in found] == [[0, 0], [1, 1]]
+    assert found[1]["test"].to_list() == ["newcombe"] * 2
+    assert min(found[1]["p_value"]) > 0.2
+    assert found[1]["p_value"].to_list() == pytest.approx(found[0]["p_value"].to_list(), abs=0.05)
+    by_draws = rows(one, "accuracy", cluster="user", test="bootstrap").row(0, named=True)
+    assert by_draws["p_value"] < 0.01  # which is what this is about
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+def test_users_with_a_row_in_each_arm_are_pairs(classes: int) -> None:
+    """The interval of a share is that of pairs but for Student's t; that of others knows what users have in common."""
+    rng, n = np.random.default_rng(classes), 400
+    label, hard = np.tile(rng.integers(0, classes, n), 2), np.tile(rng.random(n) < 0.3, 2)
+    predicted = (label + (rng.random(2 * n) < np.where(hard, 0.8, 0.02))) % classes
+    columns = {"arm": ["A"] * n + ["B"] * n, "user": [*range(n)] * 2, "label": label, "predicted": predicted}
+    frame, metrics = pl.DataFrame(columns), ("accuracy", "f1", "recall", "mcc", "kappa")
+    pairs = frame.irm(system="arm", doc="user").compare(*metrics)
+    arms, alone = (
+        frame.with_columns(user=user).irm(arm="arm", cluster="user").ab_test(*metrics)
+        for user in (pl.col("user"), pl.int_range(2 * n))
+    )
+    width, of_pairs, of_others = (table["ci_high"] - table["ci_low"] for table in (arms, pairs, alone))
+    assert (width / of_pairs).to_list() == pytest.approx([1] * 5, abs=0.12)
+    assert width[0] / of_pairs[0] == pytest.approx(1, abs=0.01)
+    assert (width / of_others).to_list() == pytest.approx([0.6] * 5, abs=0.15)
+
+
+@pytest.mark.parametrize("roles", [{}, {"weight": "w"}, {"cluster": "user"}])
+@pytest.mark.parametrize("right", [0, 3, 17, 20])
+def test_a_relative_difference_is_sure_where_the_difference_is(right: int, roles: dict[str, str]) -> None:
+    """Both intervals exclude 0, or both hold it; they are those of one rule, and know an arm that does not vary."""
+    columns = {"arm": ["A"] * 300 + ["B"] * 20, "label": [1, 0] * 160, "user": [i % 250 for i in range(320)]}
+    wrong = [i % 15 == 0 for i in range(300)] + [i >= right for i in range(20)]
+    frame = pl.DataFrame(columns).with_columns(wrong=pl.Series(wrong), w=1 + pl.int_range(320) % 2)
+    frame = frame.with_columns(score=pl.when("wrong").then(1 - pl.col("label")).otherwise("label") * 1.0)
+    for baseline in "AB":
+        for row in rows(frame, "accuracy", "recall", "f1", "mcc", baseline=baseline, **roles).rows(named=True):
+            if row["relative_low"] is not None:
+                ends = row["ci_low"], row["ci_high"], row["relative_low"], row["relative_high"]
+                assert np.sign(ends[:2]).tolist() == np.sign(ends[2:]).tolist()
+                assert row["relative_low"] <= row["relative"] < row["relative_high"]
+            else:  # where what it is divided by may be 0
+                assert row["baseline_value"] < 0.3
+
+
+def test_arms_that_are_all_right_do_not_differ() -> None:
+    """Not by what rounding leaves."""
+    frame = pl.DataFrame({"arm": ["A"] * 20 + ["B"] * 301}).with_columns(label=pl.int_range(321) % 3)
+    row = frame.with_columns(predicted="label").irm(arm="arm").ab_test("mcc").row(0, named=True)
+    assert (row["difference"], row["relative"], row["p_value"]) == (0, 0, 1)
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -17,6 +17,7 @@ from frame_metrics.keys.groups import CellGroups, segments_of
 from frame_metrics.measuring.decided import in_caller_type
 from frame_metrics.measuring.each_class import check_each_class, rows_of_class, views_of_classes
 from frame_metrics.measuring.resampled_rows import RowDraws
+from frame_metrics.measuring.row_effects import correlation_of_arms
 from frame_metrics.measuring.row_tables import ends_by_formula
 from frame_metrics.measuring.rows import SegmentValues, check_cases, inputs_of, one_metric
 from frame_metrics.measuring.same_classes import classes_in_mean, error_of_classes, lack_rows, other_classes
@@ -27,7 +28,7 @@ from frame_metrics.plan.source import Source
 from frame_metrics.stats.arms import relative_ends
 from frame_metrics.stats.exact import detectable, normal_quantile
 from frame_metrics.stats.margins import SIGNS_OF_MARGIN, by_bound, level_away
-from frame_metrics.stats.shares import hybrid
+from frame_metrics.stats.shares import hybrid, relative_hybrid
 from frame_metrics.stats.significance import CLOSE
 from frame_metrics.verbs.compare.differences import (
     Pair,
@@ -100,8 +101,8 @@ class ArmRows:
         return {pair: i for i, pair in enumerate(pairs)}
 
     @cached_property
-    def by_delong(self) -> set[int]:
-        """The positions of metrics that are tested by DeLong."""
+    def of_areas(self) -> set[int]:
+        """The positions of metrics of areas under ROC curves, of independent rows: their variances are DeLong's."""
         independent = "delong" in tests_for("rows of arms", self.cases.columns)
         if not (self.cases.binary and independent) or self.options.test == "bootstrap":
             return set()
@@ -117,13 +118,13 @@ class ArmRows:
     def values(self) -> tuple[list[SegmentValues], Array]:
         """The values of each metric, and the variance of the area under the ROC curve, if it is needed."""
         inputs = self._whole.inputs
-        variance = inputs.areas.variance if self.by_delong else np.zeros(0)
+        variance = inputs.areas.variance if self.of_areas else np.zeros(0)
         return [one_metric(inputs, *metric, None) for metric in self.asked], variance
 
     @cached_property
     def _whole(self) -> RowDraws:
         """The resamples of all arms, with the number of their rows or clusters, or Kish's number."""
-        inputs = inputs_of(self.cases, self.arm_segments, self._metrics, with_intervals=bool(self.by_delong))
+        inputs = inputs_of(self.cases, self.arm_segments, self._metrics, with_intervals=bool(self.of_areas))
         return RowDraws(inputs, self.options.resamples, self.options.seed)
 
     @cached_property
@@ -148,16 +149,16 @@ class ArmRows:
     def _by_formula(self) -> list[Array | None]:
         """The ends of the intervals of each metric that a formula gives, shape (2, arms in segments); None of others.
 
-        With ``test="bootstrap"`` all are None.
+        With ``test=`` all are None.
         """
-        if self.options.test == "bootstrap":
+        if self.options.test:
             return [None] * len(self.asked)
         return [self._ends(metric, self.options.ci) for metric in range(len(self.asked))]
 
     def _ends(self, metric: int, level: float) -> Array | None:
         """Return the ends of the intervals of a metric by a formula, shape (2, arms in segments); None without one."""
         inputs, asked, value = self._whole.inputs, self.asked[metric][1], self.values[0][metric].value
-        if metric in self.by_delong:
+        if metric in self.of_areas:
             return value + inputs.areas.ends(level, None, float(asked.slope_by_area or 1))
         return ends_by_formula(inputs, asked, None, value, level)
 
@@ -188,7 +189,7 @@ class ArmRows:
         return np.bincount(at, rows_of_class(self.cases), minlength=len(self.arm_segments))
 
     def drawn(self, *systems: int) -> dict[tuple[int, int], Array]:
-        """Return resampled values of each metric not in ``by_delong``, by metric and position of an arm in a segment.
+        """Return resampled values of metrics without an interval by a formula, by metric and position of an arm.
 
         ``systems``: one arm that is resampled by itself, with its own seed; or several that share clusters and are
         resampled together, so that a drawn cluster brings its rows of all these arms.
@@ -200,7 +201,7 @@ class ArmRows:
             seed = int(np.random.SeedSequence([self.options.seed, *systems]).generate_state(1)[0])
             group = self.segments.group_of_cell[every.first] if len(systems) > 1 else None
             inputs = inputs_of(replace(self.cases, rows=rows), some, self._metrics)
-            drawn = {i: (*metric, None) for i, metric in enumerate(self.asked) if i not in self.by_delong}
+            drawn = {i: (*metric, None) for i, metric in enumerate(self.asked) if self._by_formula[i] is None}
             draws = RowDraws(inputs, self.options.resamples, seed, group, for_ends=True)
             self._drawn[systems] = draws.values(drawn)
         return self._drawn[systems]
@@ -214,7 +215,8 @@ class ArmRows:
         places = [self.at.get((segment, arm)) for arm in pair]  # None for an arm without rows in the segment
         with_rows, values = [at for at in places if at is not None], self.values[0][metric]
         value, base = (np.nan if at is None else float(values.value[at]) for at in places)
-        row: Row = {"value": value, "baseline_value": base, "difference": value - base}
+        far = 0.0 if abs(value - base) < CLOSE * max(abs(value), abs(base)) else value - base
+        row: Row = {"value": value, "baseline_value": base, "difference": far}
         for prefix, at in zip(("", "baseline_"), places, strict=True):
             row |= {f"{prefix}n": 0 if at is None else self.arm_segments.n[at]}
             row |= {f"{prefix}n_units": 0 if at is None else self.units[at]}
@@ -222,13 +224,15 @@ class ArmRows:
         clusters = [self.clusters[at] for at in with_rows]
         row["n_shared"] = np.isin(clusters[0], clusters[1]).sum() if len(clusters) == len(pair) else 0
         row["n_undefined"] = values.n_undefined[with_rows].sum()
-        row["test"] = "delong" if metric in self.by_delong else self.options.test or "bootstrap"
+        by_formula = self._by_formula[metric] is not None
+        row["test"] = self.options.test or ("newcombe" if by_formula else "bootstrap")
         alike = not self._have_other_classes(metric, with_rows)
         if not alike or lack_rows(self._whole.inputs, self.asked[metric][1], values.n_undefined, with_rows):
             row["difference"] = np.nan
         if min(row["n_units"], row["baseline_n_units"]) < 2 or np.isnan(row["difference"]):
             return row
-        return row | (self._by_area if metric in self.by_delong else self._by_draws)(metric, with_rows, [value, base])
+        by_rule = {"delong": self._by_area, "newcombe": self._by_newcombe, "bootstrap": self._by_draws}
+        return row | by_rule[row["test"]](metric, with_rows, [value, base])
 
     def _by_area(self, metric: int, at: list[int], values: list[float]) -> Row:
         """Return intervals and p-value by DeLong, for areas of independent arms."""
@@ -239,44 +243,43 @@ class ArmRows:
         of_logs = float(asked.slope_by_area or 1) ** 2 * variance[:, None] / np.where(means == 0, 1, means) ** 2
         n_errors = np.array([normal_quantile(self.options.ci) if of_logs.any() else np.nan])
         low, high = relative_ends(means, of_logs.sum(axis=0), n_errors)
-        row |= {"relative_low": low[0], "relative_high": high[0]}
-        return row if self.options.test == "delong" else row | self._by_newcombe(metric, at, values)
+        return row | {"relative_low": low[0], "relative_high": high[0]}
+
+    def _share_clusters(self, at: list[int]) -> bool:
+        """Return True if some clusters have rows of both arms."""
+        return bool(np.isin(self.clusters[at[0]], self.clusters[at[1]]).any())
 
     def _by_draws(self, metric: int, at: list[int], values: list[float]) -> Row:
-        """Return intervals and p-value from resamples of both arms; together, if they share clusters.
-
-        If they do not, the difference of measures that have an interval by a formula has Newcombe's.
-        """
+        """Return intervals and p-value from resamples of both arms; together, if they share clusters."""
         systems = self.arms.group_of_cell[self.arm_segments.first[at]].tolist()
-        share_clusters = np.isin(self.clusters[at[0]], self.clusters[at[1]]).any()
-        drawn = [self.drawn(*(sorted(systems) if share_clusters else [system])) for system in systems]
+        drawn = [self.drawn(*(sorted(systems) if self._share_clusters(at) else [system])) for system in systems]
         each = [draws[metric, arm] for arm, draws in zip(at, drawn, strict=True)]
         most = max(map(len, each))  # an arm with few rows has more draws; those of the other arm are repeated
         units = self._whole.n_units(self.asked[metric][1])[at].tolist()
         margin = (self.asked[metric][1], self.margins[metric])
         known = None if np.isnan(margin[1]) else margin
-        row = by_draws(values, np.array([np.resize(one, most) for one in each]), self.options, units, known)
-        if self._by_formula[metric] is None or share_clusters:
-            return row
-        found = self._by_newcombe(metric, at, values)
-        return row | found if found else {}  # too few rows for the interval of an arm are too few for a test
+        return by_draws(values, np.array([np.resize(one, most) for one in each]), self.options, units, known)
 
     def _by_newcombe(self, metric: int, at: list[int], values: list[float]) -> Row:
-        """Return interval and p-value by Newcombe, of the intervals of both arms; they do not share clusters."""
+        """Return intervals and p-value by Newcombe, of the intervals of both arms, which may share clusters."""
         ends, asked = self._by_formula[metric], self.asked[metric][1]
-        if ends is None or not np.isfinite(ends[:, at]).all():
+        if ends is None or not np.isfinite(ends[:, at]).all():  # too few rows for an interval are too few for a test
             return {}
-        low, high = hybrid(np.array(values), ends[:, at].T, 0.0, (1.0, -1.0)).tolist()
-        p = min(2 * self._p_of_margin(metric, at, values, 0.0).min(), 1.0)
+        correlation = correlation_of_arms(self._whole.inputs, asked, at) if self._share_clusters(at) else 0.0
+        parts, each = np.array(values), ends[:, at].T
+        low, high = hybrid(parts, each, 0.0, (1.0, -1.0), correlation).tolist()
+        p_of_margin = partial(self._p_of_margin, metric, at, parts, correlation)
+        p = min(2 * p_of_margin(0.0).min(), 1.0)
         level, least = self.options.ci, least_of_units(self._whole.n_units(asked)[at].tolist())
         row: Row = {"test": "newcombe", "p_value": max(p, least), "ci_low": low, "ci_high": high}
+        row["relative_low"], row["relative_high"] = relative_hybrid(parts, each, correlation)
         error = (high - low) / (2 * normal_quantile(level))
         row["mde"] = detectable(level) * error if least <= 1 - level + CLOSE else np.nan
         margin = self.margins[metric]
         known = not np.isnan(margin)
-        return row | (margin_columns(self._p_of_margin(metric, at, values, margin), asked) if known else {})
+        return row | (margin_columns(p_of_margin(margin), asked) if known else {})
 
-    def _p_of_margin(self, metric: int, at: list[int], values: list[float], margin: float) -> Array:
+    def _p_of_margin(self, metric: int, at: list[int], parts: Array, correlation: float, margin: float) -> Array:
         """Return the p-values of the bound of Newcombe's interval, for a loss and for a gain of the margin."""
         asked = self.asked[metric][1]
 
@@ -284,7 +287,7 @@ class ArmRows:
             each = self._ends(metric, level_away(z))
             if each is None:
                 return np.nan, np.nan
-            low, high = hybrid(np.array(values), each[:, at].T, 0.0, (1.0, -1.0)).tolist()
+            low, high = hybrid(parts, each[:, at].T, 0.0, (1.0, -1.0), correlation).tolist()
             return (low, high) if way > 0 else (-high, -low)
 
         each = [partial(ends, way=side * asked.sign) for side in SIGNS_OF_MARGIN]
