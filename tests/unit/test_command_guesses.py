@@ -247,6 +247,9 @@ OTHERWISE = {
     "evaluate cases.csv f1_macro --predicted guess": (
         "evaluate cases.csv f1 --predicted guess --average macro --classes 0 --classes 1"
     ),
+    "compare kinds.csv others.csv f1 --id id --predicted guess": (
+        "compare kinds.csv others.csv f1 --doc id --predicted guess"
+    ),
     "compare kinds.csv others.csv macro_f1 f1 --doc id --predicted guess": (
         "compare kinds.csv others.csv f1 --doc id --predicted guess"
     ),
@@ -570,8 +573,33 @@ BY_RULE = {
         "per-class teams.csv --metric precision --metric recall --metric f1 --label true_team --predicted guessed",
     ),
     "compare guess_a.csv guess_b.csv accuracy --id ticket --predicted guess": (
-        "with --doc ticket (the document id) in the place of --id ticket:",
-        "compare guess_a.csv guess_b.csv accuracy --doc ticket --predicted guess --positive b",
+        "nothing says which of them is relevant",
+        "compare guess_a.csv guess_b.csv accuracy --doc ticket --predicted guess --positive a",
+    ),
+    "compare guess_a.csv guess_b.csv accuracy --label team --predicted guess": (
+        "to pair rows without a query, name the document they are about with --doc; 'ticket' has the same ids",
+        "compare guess_a.csv guess_b.csv accuracy --label team --predicted guess --doc ticket",
+    ),
+    "compare guess_a.csv guess_b.csv recall --per-class --query ticket --label team --predicted guess": (
+        "'ticket' has the same ids in both files: pass --doc ticket in the place of --query",
+        "compare guess_a.csv guess_b.csv recall --per-class --label team --predicted guess --doc ticket",
+    ),
+    "compare guess_a.csv guess_b.csv accuracy --no-query --label team --predicted guess": (
+        "pairs rows by document; name their column with --doc; 'ticket' has the same ids in both files",
+        "compare guess_a.csv guess_b.csv accuracy --no-query --label team --predicted guess --doc ticket",
+    ),
+    "compare guess_a.csv guess_b.csv accuracy --query ticket --doc ticket --label team --predicted guess": (
+        "--query ticket is the doc too; a column can have only one role; 'ticket' has the same ids in both files",
+        "compare guess_a.csv guess_b.csv accuracy --label team --predicted guess --doc ticket",
+    ),
+    "evaluate guess_b.csv accuracy --label team --predicted guess --fail-if-worse-than guess_a.csv --margin 0.9": (
+        "'ticket' has the same ids in both files: pass --doc ticket",
+        "evaluate guess_b.csv accuracy --label team --predicted guess --fail-if-worse-than guess_a.csv --margin 0.9 "
+        "--doc ticket",
+    ),
+    "compare guess_a.csv others.csv accuracy --label team --predicted guess": (
+        "change compares logs of other queries or rows",
+        "change guess_a.csv others.csv accuracy --label team --predicted guess",
     ),
     "sample-size runs.csv --systems a b rr --detect 0.5": (
         "'run' is the column of 'a', 'b': pass --system run",
@@ -580,10 +608,6 @@ BY_RULE = {
     "evaluate guess_a.csv accuracy --query ticket --label team --predicted guess": (
         "rows that are decided about have no query: pass --doc ticket in the place of --query",
         "evaluate guess_a.csv accuracy --label team --predicted guess --doc ticket",
-    ),
-    "evaluate shown.csv rr": (
-        "no rank repeats, so lists showed a document twice; pass --no-doc, or keep one row of each",
-        "evaluate shown.csv rr --no-doc",
     ),
     "evaluate lists.jsonl recall@2 --retrieved found --expected gold": (
         "'found' holds lists; pass --doc found (the ids that were found, the best first)",
@@ -616,7 +640,7 @@ def test_unknown_words_are_read_by_rule(call: str, capsys: pytest.CaptureFixture
     tickets = pl.DataFrame({"ticket": range(4), "label": list("abab"), "team": list("abca")})
     for name in ("guess_a", "guess_b"):
         write(tickets.with_columns(guess=pl.Series(list("abba") if name == "guess_a" else list("abab"))), f"{name}.csv")
-    write(pl.DataFrame({"query": "q", "rank": [1, 2, 3], "doc": list("xyx"), "label": [0, 0, 1]}), "shown.csv")
+    write(tickets.with_columns(team=pl.Series(list("bcab")), guess=pl.Series(list("abca"))), "others.csv")
     lists = {"question": ["u", "v"], "found": [["a", "b"], ["c"]], "gold": [["b"], ["d"]]}
     pl.DataFrame(lists).write_ndjson("lists.jsonl")
     write_runs()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 
 import polars as pl
 
@@ -19,6 +20,13 @@ OTHER_ROWS = re.compile(
     r"|no other system has results of any of them|to pair rows without a query, name .* with (--doc|doc=))"
 )
 SAME_QUERIES = re.compile(r".* in every \w+ of (.+), as if systems had answered the same queries")
+# Errors of rows without a query, which the ids that both files have would pair.
+NO_IDS = re.compile(
+    r"to pair rows without a query|pairs rows by document; name|compares classes of rows without a query"
+    r"|(?:--query \S+|query=\S+) is the doc too"
+)
+LACKING = re.compile(r"the query is missing; [^;]*; (?=to pair)|; leave it out, or pass (?:--no-query|query=None) .*")
+MOST_ROWS = 1_000_000  # of a file, in which ids are looked for
 OF_ONE_FRAME = re.compile(r", with system='file' in the place of arm=")
 MEANS_APART = "takes a change of means apart, and rows without a query"
 
@@ -26,6 +34,12 @@ MEANS_APART = "takes a change of means apart, and rows without a query"
 def of_files(frames: Frames, error: FrameMetricsError) -> FrameMetricsError:
     """Return an error with the command that compares files of other rows, or of the same; another error as it is."""
     message, call = str(error), frames.call
+    if NO_IDS.search(message) and (column := _ids_of_rows(frames)):
+        asked = bool(reading.each(call.roles.get("query")))
+        typed: dict[str, list[str]] = {"query=": []} if asked else {}
+        flag = f"pass --doc {shlex.quote(column)}{' in the place of --query' * asked}"
+        paired = f"{LACKING.sub('', message)}; {quote(column)} has the same ids in both files: {flag}"
+        return type(error)(paired).offering(typed, doc=column)
     other, same = OTHER_ROWS.match(message), SAME_QUERIES.match(message)
     if call.name == "change" and MEANS_APART in message:
         return _of_segments(frames, error)
@@ -77,6 +91,30 @@ def _of_units(frames: Frames, error: FrameMetricsError) -> FrameMetricsError:
     if len(query) != 1:
         return error
     return type(error)(f"{error}; pass --cluster {query[0]} to draw the queries anew").offering(cluster=query[0])
+
+
+def _ids_of_rows(frames: Frames) -> str:
+    """Return the column of ids of two files whose rows are one each, and have the same label in both; "" for none."""
+    call, logs = frames.call, [frames.log_input, *([frames.before.input] if frames.before else [])]
+    plans = [one.plan for log in logs for one in log.files]
+    if len(plans) != 2:
+        return ""
+    one, other = plans
+    types, there = one.collect_schema(), other.collect_schema()
+    label = call.roles.get("label") or next((name for name in ("label", "grade") if name in types), "")
+    taken = [name for role, its in call.roles.items() if role not in ("query", "doc") for name in reading.each(its)]
+    asked = [name for role in ("query", "doc") for name in reading.each(call.roles.get(role))]
+    free = [name for name in types if name not in taken and types[name] == there.get(name) and name != label]
+    free = [name for name in free if (types[name].is_integer() or types[name] == pl.String) and name in (asked or free)]
+    if label not in types or label not in there or not free:
+        return ""
+    rows = [plan.select(*free, label).head(MOST_ROWS).collect() for plan in plans]
+    for name in sorted(free, key=lambda name: -likeness("doc", name)):
+        pairs = rows[0].join(rows[1], on=name)
+        same = pairs.select((pl.col(label) == pl.col(f"{label}_right")).all() & (pl.col(label).n_unique() > 1)).item()
+        if all(not its[name].is_duplicated().any() for its in rows) and same and 2 * len(pairs) >= max(map(len, rows)):
+            return name
+    return ""
 
 
 def _of_ids(frames: Frames) -> str:

@@ -24,6 +24,18 @@ SHARE = re.compile(r"0?\.\d+")  # a number that is no cutoff, but may be a thres
 OF_GROUPS = {**dict.fromkeys(("compare", "leaderboard", "sample-size"), "--system"), "ab-test": "--arm"}
 NO_LEVEL = re.compile(r"$|-[^\d.]")  # what may stand behind --ci without its level
 OF_METRICS = ("-m", "--metric", "--metrics")
+OF_IDS = (
+    "--id",
+    "--ids",
+    "--row-id",
+    "--key",
+    "--on",
+    "--pair-by",
+    "--pair-on",
+    "--match-on",
+    "--match-by",
+    "--join-on",
+)
 TEXT = ("text", "txt", "plain")  # other names of the format of a table
 
 
@@ -52,12 +64,21 @@ def known_flags(name: str, arguments: Sequence[str]) -> tuple[str, list[str]]:
             words = ["table"]
         elif argument == "--ci" and "ci" in options_of(name) and (NO_LEVEL.match(after) or is_input(after)):
             words = ["--ci=0.95"]
+        elif flag in OF_IDS and _pairs_rows(name, after, arguments):
+            words = ["--doc"]
         elif name in OF_GROUPS and OF_COLUMN.sub("", flag) == "--group":
             words = [OF_GROUPS[name]]
         else:
             words = _ours(flag, options_of(name), after, arguments)
         found += [*words[:-1], f"{words[-1]}={value}"] if equals and words else words
     return name, [*_each_column(found, options_of(name))]
+
+
+def _pairs_rows(name: str, value: str, arguments: Sequence[str]) -> bool:
+    """Return True for the ids of rows that are decided about, each of which has one."""
+    rows = first_rows(arguments) if "doc" in options_of(name) else pl.DataFrame()
+    typed = {"--predicted", "--threshold"} & {*arguments} and not {"--doc", "--query"} & {*arguments}
+    return bool(typed) and value in rows.columns and not rows[value].is_duplicated().any()
 
 
 def _takes_gates(name: str, arguments: Sequence[str]) -> bool:
