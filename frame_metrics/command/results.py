@@ -20,7 +20,7 @@ from frame_metrics.command.gates import gates
 from frame_metrics.command.gates.of_audit import grave
 from frame_metrics.command.gates.one_sided import NOT_ALONE, Unpaired, far_fewer, in_one_log, unpaired
 from frame_metrics.command.gates.outcomes import Outcome
-from frame_metrics.command.saved import corrected_over, each_with_itself, has_column, single_tests, system_column
+from frame_metrics.command.saved import each_with_itself, has_column, single_tests, system_column
 from frame_metrics.command.texts import column_with_flags, say
 from frame_metrics.command.verb_options import FEW_RESAMPLES, options_of_verb
 from frame_metrics.errors import BadValueError, FrameMetricsError
@@ -241,6 +241,8 @@ def _compared(
         irm = frames.against(**roles)
         if not (frames.joins_logs and isinstance(system, str)) or options.get("per_query"):
             return frames.collected(irm.compare(*metrics, **options, **baseline))
+        from frame_metrics.verbs.compare.differences import corrected_over  # as in ``each_with_itself``
+
         alone = single_tests(options)
         return corrected_over(frames.collected(irm.compare(*metrics, **alone, **baseline)), (system, FILE), options)
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import takewhile
 from typing import Any
 
-import numpy as np
 import polars as pl
 
 from frame_metrics.accessor import IRM
@@ -136,6 +135,8 @@ def each_with_itself(
         parts.append(found.filter(text.eq_missing(system)))
     if options.get("per_query"):
         return pl.concat(parts)
+    from frame_metrics.verbs.compare.differences import corrected_over  # here, as it is slow and few commands need it
+
     numbered = pl.concat(part.with_row_index("at") for part in parts).sort("at", maintain_order=True).drop("at")
     return corrected_over(numbered, (column,), options)
 
@@ -167,26 +168,3 @@ def single_tests(options: Mapping[str, Any]) -> dict[str, Any]:
             "leave it out, which is --correction holm"
         )
     return dict(options) if options.get("per_query") else {**options, "correction": "none"}
-
-
-def corrected_over(result: pl.DataFrame, systems: Sequence[str], options: Mapping[str, Any]) -> pl.DataFrame:
-    """Correct the p-values of all systems, in each segment and metric or, with ``over="all"``, together.
-
-    ``systems``: the columns that say which system a row is of.
-    """
-    from frame_metrics.verbs.compare.differences import (
-        corrected,
-        corrected_for_candidates,
-    )  # here, as it is slow and few commands need it
-    from frame_metrics.verbs.compare.options import HOLM
-
-    keys = [name for name in result.columns[: result.columns.index("metric") + 1] if name not in (*systems, "baseline")]
-    rows = result.select(keys).rows()
-    numbers = {key: number for number, key in enumerate(dict.fromkeys(rows))}
-    group = np.array([numbers[row] for row in rows], np.int64)
-    family = np.zeros(len(group), np.int64) if options.get("over") == "all" else group
-    correction = options.get("correction") or HOLM
-    result = result.with_columns(**corrected(result["p_value"], family, correction))
-    if options.get("margin") is None:
-        return result
-    return result.with_columns(**corrected_for_candidates(result, group, correction))

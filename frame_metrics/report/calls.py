@@ -16,6 +16,8 @@ from frame_metrics.metrics.saved_names import to_pass
 from frame_metrics.report.cells import plain_text
 from frame_metrics.report.content import Content
 from frame_metrics.roles.columns import Columns
+from frame_metrics.verbs.compare.differences import corrected_over
+from frame_metrics.verbs.compare.options import MAX_T
 
 
 @dataclass
@@ -31,6 +33,7 @@ class Calls:
     absent_sections: list[dict[str, str]] = field(default_factory=list)
     absent_metrics: list[tuple[str | None, str]] = field(default_factory=list)
     nested: dict[Any, Any] = field(default_factory=dict)  # systems that are structs or lists, by their texts
+    in_no_arm: pl.DataFrame | None = None  # values over all of what has no arm, which results then leave out
 
     @property
     def columns(self) -> Columns:
@@ -57,12 +60,24 @@ class Calls:
     def compare(self, irm: Any, *metrics: str | Metric, **options: Any) -> Any:
         """Call the verb of comparisons; of periods in segments ``ab_test``, as ``change`` takes these apart."""
         verb = "ab_test" if self.verb == "change" and irm.roles.get("by") is not None else self.verb
-        return getattr(irm, verb)(*metrics, **options)
+        found = getattr(irm, verb)(*metrics, **options)
+        if self.in_no_arm is None:
+            return found
+        found = self.here(found)
+        own = found["correction"].drop_nulls()[:1].to_list()
+        arm, correction = str(self.columns.side), {"correction": own[0]} if own else {}
+        return found if own == [MAX_T] else corrected_over(found, [arm], {**options, **correction})
 
     def here(self, frame: Any) -> pl.DataFrame:
-        """Return a result as polars; systems that are structs or lists become texts, by which rows can be looked up."""
+        """Return a result as polars, without what has no arm if that is left out.
+
+        Systems that are structs or lists become texts, by which rows can be looked up.
+        """
         result = here(frame)
-        for name in {*result.columns} & {self.columns.side, "baseline"}:
+        sides = {*result.columns} & {self.columns.side, "baseline"}
+        if self.in_no_arm is not None:
+            result = result.drop_nulls(sides)
+        for name in sides:
             if result.schema[name].is_nested():
                 texts = [*map(plain_text, result[name].to_list())]
                 self.nested |= zip(texts, result[name].to_list(), strict=True)

@@ -91,6 +91,7 @@ def gathered(
         check_choice("sort", sort, [*(name for name, _ in asked), NAMES])
     asked, results = _evaluated(work, asked, ci=ci, margins=bool(columns.segments))
     asked = asked or _metrics_in(results)
+    results = _of_arms(results, work, baseline, split)
     # The content: results, audit, and what the caller's call and roles say.
     audit = _audited(work, baseline, split)
     content = Content(
@@ -123,6 +124,16 @@ def gathered(
     content = queries_added(content, work, queries, call)
     content = _of_decisions(content, work, call)
     return replace(content, curves=_curves(content, work, call, depth), absent_sections=_absent(content, work))
+
+
+def _of_arms(results: pl.DataFrame, work: Calls, baseline: Any, split: Any) -> pl.DataFrame:
+    """Return results without those of what has no arm, which then is in no other, unless null is named as one."""
+    arm, named = work.columns.arm, [*(baseline if isinstance(baseline, list | tuple) else []), *(split or ())]
+    if arm is None or None in named or results[arm].null_count() in (0, len(results)):
+        return results
+    some = results.filter(pl.col(arm).is_null())
+    work.in_no_arm = some.filter(total_over=", ".join(work.columns.segments)) if work.columns.segments else some
+    return results.drop_nulls(arm)
 
 
 def _absent(content: Content, work: Calls) -> list[dict[str, str]]:

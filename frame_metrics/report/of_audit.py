@@ -117,9 +117,16 @@ class AuditSentences(SentenceWriter):
     def lacking(self) -> Iterator[Plain]:
         """Yield how many rows have no label and are left out, or no score; and how many are in no period or arm."""
         audit = self.content.audit
-        for row in audit.filter(pl.col("check").is_in(NULLS), severity="warning").iter_rows(named=True):
-            value = self._value_of_null if row["check"] == NULLS[0] else ""
-            yield self._plain("missing", f"{row['message']}{value}", n=row["n"], share=row["share"])
+        for row in audit.filter(pl.col("check").is_in(NULLS)).iter_rows(named=True):
+            is_arm, of = row["check"] == NULLS[1], row["message"]
+            left_out = self.work.in_no_arm if is_arm else None
+            if left_out is not None:
+                values = self.content.of_first(left_out)["value"].drop_nulls()
+                of = f"{of.partition(', and')[0]}, and {'is' if row['n'] == 1 else 'are'} compared with nothing"
+                of += "".join(f": {self.content.first} is {number_text(value)} there" for value in values[:1])
+            if row["severity"] == "warning" or left_out is not None:
+                text = f"{of}{'' if is_arm else self._value_of_null}"
+                yield self._plain("missing", text, n=row["n"], share=row["share"])
         for row in audit.filter(pl.col("check").is_in(MISSING)).iter_rows(named=True):
             yield self._plain("missing", row["message"], n=row["n"], share=row["share"])
 
@@ -127,6 +134,7 @@ class AuditSentences(SentenceWriter):
     def _value_of_null(self) -> str:
         """Words for the value of what has no period; "" with other columns of segments, too."""
         rows = [row for row in self.segments_of_best if [row[name] for name in self.content.by] == [None]]
+        rows = [] if len(self.segments_of_best) == 1 else rows  # then that is the value over all
         whose = of_system(self.best)
         return "".join(f": {self.content.first}{whose} is {number_text(row['value'])} there" for row in rows)
 

@@ -35,6 +35,8 @@ class BestSystemSentences(SentenceWriter):
         best from another.
         """
         board, content = self.content.compared.leaderboard, self.content
+        if self._has_no_best:
+            return
         known = self._by_pairs() if board is None else board.drop_nulls("may_be_best").to_dicts()
         may = [row for row in known if row["may_be_best"]]
         if not may or len(known) < MIN_SYSTEMS:
@@ -65,9 +67,9 @@ class BestSystemSentences(SentenceWriter):
         return [row | {"may_be_best": self._system(row) not in ahead} for row in rows]
 
     def highest(self) -> Iterator[HighestSystem]:
-        """Yield the highest and the lowest of three systems or more, by a metric without a direction."""
+        """Yield the highest and the lowest of three systems or more, by a metric without a direction, or of periods."""
         content, frame, name = self.content, self.content.differences_over_all, self.content.first_compared
-        if frame is None or content.has_baseline or sign_of(name):
+        if frame is None or content.has_baseline or not self._has_no_best:
             return
         pairs = self._differences(content.of_compared(frame).to_dicts(), name)
         sides = sorted((one for pair in pairs for one in (pair, pair.swapped())), key=lambda one: one.n or 0)
@@ -83,7 +85,8 @@ class BestSystemSentences(SentenceWriter):
         above, below = (_surely(*one) for one in zip(("above", "below"), of_ends, strict=True))
         around = f"{above}; {name_of(low)} has the lowest, {number_text(values[low])}{below}"
         sure = {one.baseline for some in of_ends for one in some if one.is_significant}
-        many = {"called": content.systems, "n_systems": len(values), "n_differing": len(sure), "around": around}
+        called = "periods" if self._are_periods else content.systems
+        many = {"called": called, "n_systems": len(values), "n_differing": len(sure), "around": around}
         ends = {"system": top, "value": values[top], "lowest": low, "value_of_lowest": values[low]}
         yield self._of_row(HighestSystem, {}, by=name, **many, **ends)
 
@@ -101,10 +104,15 @@ class BestSystemSentences(SentenceWriter):
             of = f"{len(more):,} more {systems} surely {verb} from {bases}"
             yield self._plain("absent", of, by=content.first_compared)
 
+    @property
+    def _has_no_best(self) -> bool:
+        """True for periods, and for a metric of which it is not known what is better."""
+        return not sign_of(self.content.first_compared) or self._are_periods
+
     def winner(self) -> Iterator[Winner]:
         """Yield the best system that is no baseline against the next best, by the p-value of all pairs of systems."""
         frame, name = self.content.differences_over_all, self.content.first_compared
-        if frame is None or not self.content.has_baseline or not sign_of(name):
+        if frame is None or not self.content.has_baseline or self._has_no_best:
             return
         baselines = [] if is_frame(self.compare_options["baseline"]) else [*dict.fromkeys(frame["baseline"])]
         order = [*places_of(self.content.results, self.content.system, name, [], self.content.beaten_by)]

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
+from polars.testing import assert_frame_equal
 
 from frame_metrics import IRM
 from helpers import as_polars
@@ -87,26 +88,36 @@ def test_searches_without_a_day_are_in_neither_period(library: str, until: int, 
     assert row["baseline_value"] == pytest.approx(value[~there & ~lost].mean())
 
 
+WEEKS = ["2026-01-05", "2026-01-12", "2026-01-19", "2026-01-26"]
+
+
 @pytest.mark.parametrize("value", ["rr", "latency"])
-def test_an_arm_without_a_name_is_called_by_its_column(value: str) -> None:
-    """It is neither the latest period nor the baseline, and never this frame."""
+@pytest.mark.parametrize("names", [WEEKS[:1], WEEKS[:2], WEEKS, ["old", "new"], ["old"]])
+@pytest.mark.parametrize("by", [None, "device"])
+def test_what_has_no_arm_is_counted_and_compared_with_nothing(value: str, names: list[str], by: str | None) -> None:
+    """All other sentences have the figures of a log without it; it is an arm where the caller names it."""
     n = 300
-    week = np.resize(["2026-01-12", "2026-01-05", None], n)
+    week = np.resize(np.array([*names, None]), n)
     rows = {"query": range(n), "week": week.tolist(), "device": np.repeat(["a", "b"], n // 2)}
-    amount = np.random.default_rng(0).normal(0.5, 0.1, n) + np.where(week == None, 0.3, 0)  # noqa: E711
-    irm = IRM(pl.DataFrame(rows | {value: amount}), query="query", value=value, arm="week", by="device")
+    lost = np.array([one is None for one in week])
+    amount = np.random.default_rng(0).normal(0.5, 0.1, n) + 0.3 * lost - 0.2 * (week == names[-1])
+    log = pl.DataFrame(rows | {value: amount})
+    irm = IRM(log, query="query", value=value, arm="week", by=by)
     said = irm.summary()
-    told = "\n".join(said["sentence"])
-    assert (
-        said.filter(place=1)["sentence"].item().startswith("100 of 300 queries (33.3 %) have no week, and are an arm")
-    )
-    assert said.filter(place=2)["sentence"].item().startswith("2026-01-12 and 2026-01-05 cannot be told apart")
-    assert ("Surely above 2026-01-05: no week by 0.29" in told) == (value == "rr")
+    share = f"{lost.sum()} of 300 queries ({lost.mean():.1%}) have no week".replace("%", " %").replace(".0 %", " %")
+    there = f"{share}, and are compared with nothing: {value} is {amount[lost].mean():.3f} there."
+    assert said.filter(place=1)["sentence"].item().startswith(there)
+    figures = ["kind", "place", "of", "week", "baseline", "value", "baseline_value", "difference", "n", "baseline_n"]
+    known = ["value", "difference", "highest", "mix", "arms", "winner"]
+    alone = IRM(log.drop_nulls(), query="query", value=value, arm="week", by=by).summary()
+    found, wanted = (one.filter(pl.col("kind").is_in(known)).select(figures) for one in (said, alone))
+    assert_frame_equal(found, wanted)
     page = irm.report(format="md")
-    assert "| no week | " in page
-    for text in (told, page):
+    for text in ("\n".join(said["sentence"]), page):
         assert "his frame" not in text
-        assert "to no week" not in text
+        assert "o week " not in text.replace(share, "")
+    named = irm.summary(baseline=[None])
+    assert named.filter(kind="difference")["baseline"].null_count() == len(named.filter(kind="difference")) > 0
 
 
 @pytest.mark.slow

@@ -435,6 +435,7 @@ def test_the_best_system_of_any_name_is_looked_at(names: tuple[Any, Any], role: 
     log = pl.concat(runs, how="vertical_relaxed").with_columns(query=pl.col("query") + second * 1000 * (role == "arm"))
     roles = {"query": "query", "grade": "grade", "doc": "doc", "score": "score", "by": "device", role: "run"}
     split: Any = {"split": "equal"} if role == "arm" else {}  # of periods the earlier would be the baseline
+    split = {"split": dict.fromkeys(names, 0.5)} if role == "arm" and None in names else split  # null is named too
     (row,) = of(log.irm(**roles).summary("rr", **split), "segment")
     assert (row["of"], row["n"]) == ("device = d2", 20)
     assert row["value"] == pytest.approx(1 / 3)

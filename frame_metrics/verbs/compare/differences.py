@@ -28,7 +28,7 @@ from frame_metrics.stats.margins import margin_p_of_candidates, margin_p_of_draw
 from frame_metrics.stats.resampling import vary
 from frame_metrics.stats.significance import CLOSE, adjusted, interval_and_p_value_of_draws
 from frame_metrics.verbs.compare.margins import OF_MARGIN, margin_columns, margin_columns_of_error
-from frame_metrics.verbs.compare.options import MAX_T, CompareOptions
+from frame_metrics.verbs.compare.options import HOLM, MAX_T, CompareOptions
 
 Row: TypeAlias = dict[str, Any]  # the known values of a row of the result, by column; others are null
 Pair: TypeAlias = tuple[int, int]  # the numbers of a system and of its baseline
@@ -373,3 +373,20 @@ def corrected(
     named = np.where(joint[family], MAX_T, correction)
     by = pl.Series(named, dtype=pl.String).set(pl.Series(n_tests < 2), None)
     return dict(zip(CORRECTED, (float_column(out), integer_column(n_tests), by), strict=True))
+
+
+def corrected_over(result: pl.DataFrame, systems: Sequence[str], options: Mapping[str, Any]) -> pl.DataFrame:
+    """Correct the p-values of all systems, in each segment and metric or, with ``over="all"``, together.
+
+    ``systems``: the columns that say which system a row is of.
+    """
+    keys = [name for name in result.columns[: result.columns.index("metric") + 1] if name not in (*systems, "baseline")]
+    rows = result.select(keys).rows()
+    numbers = {key: number for number, key in enumerate(dict.fromkeys(rows))}
+    group = np.array([numbers[row] for row in rows], np.int64)
+    family = np.zeros(len(group), np.int64) if options.get("over") == "all" else group
+    correction = options.get("correction") or HOLM
+    result = result.with_columns(**corrected(result["p_value"], family, correction))
+    if options.get("margin") is None:
+        return result
+    return result.with_columns(**corrected_for_candidates(result, group, correction))
