@@ -732,16 +732,17 @@ class IRM(Generic[Frame]):
             for counts. Over several classes: "macro" (None), "weighted" (by their rows), "micro", "predicted" (by how
             often each is predicted). Rows of two classes without a query are pooled, and take no average. A list of
             averages gives all of them. ``catalogue_coverage``, ``distributional_coverage`` and ``catalogue_gini``
-            describe all lists of a segment together, judged or not. They take no average and no ``ci``, which is an
-            error beside them: the average is null, and ``n`` counts the lists. For ``mean_click_position`` "micro" is
-            the mean over the clicks of all queries; for ``sips``, ``iips`` and ``rips`` at a cutoff "micro" is
-            self-normalised, as in ``sn_sips@10``.
+            describe all lists of a segment together, judged or not. They take no average, which is an error beside
+            them, and have no interval: the average is null, and ``n`` counts the lists. For ``mean_click_position``
+            "micro" is the mean over the clicks of all queries; for ``sips``, ``iips`` and ``rips`` at a cutoff "micro"
+            is self-normalised, as in ``sn_sips@10``.
         ci : level of an interval, as 0.95, of which queries, or pooled rows, are the units, or clusters of them if
             ``cluster`` is named. docs/uncertainty.md lists which one it is: of means percentiles of draws at a level
             for so few units; of shares, whose values are all 0 or 1, Wilson's; of quantiles two of the
             values; where fewer than five units differ from most, and of measures of true and predicted classes,
             Wilson's formula on the range of the metric. Null for fewer than two units, where no draw differs from
-            another, and for ends that so few leave open. By default there is no interval.
+            another, for ends that so few leave open, and for metrics without an interval, as ``ece``, which are an
+            error by themselves. By default there is no interval.
         margins : whether to add the total over all segments, and with several ``by`` columns the totals by each of
             them. A total equals the call without the columns in ``total_over`` if each query is in one segment; a query
             in several segments counts once in each.

@@ -25,6 +25,8 @@ from frame_metrics.command.report_files import check_report, write_report
 from frame_metrics.command.results import evaluated_with_gates, result_of
 from frame_metrics.command.texts import in_words, on_github, say, say_at_terminal
 from frame_metrics.errors import FrameMetricsError
+from frame_metrics.measuring.rows import without_interval
+from frame_metrics.metrics.names import read
 
 OF_MEANS = ("evaluate", "per-query")  # commands that print values of metrics, and no more
 OF_SYSTEMS = ("compare", "leaderboard")
@@ -75,8 +77,14 @@ class Job:
         return self._exit_code_of_gates(result, outcomes)
 
     def _note(self, result: pl.DataFrame) -> None:
-        """Say that nothing was corrected; and that other documents may be judged, if the log alone has judgments."""
+        """Say what has no interval, that nothing was corrected, and where other documents may be relevant."""
         name, options = self.call.name, self.call.set_options
+        for pair in (
+            read(self.call.metrics) if name == "evaluate" and "ci" in options and "value" not in options else ()
+        ):
+            columns = self._frames.irm._plan.columns
+            if why := without_interval(*pair, in_clusters=columns.cluster is not None and not columns.query):
+                say(why.partition(";")[0])
         if options.get("correction", "none") != "none" and _has_single_tests(result):
             several = len(result) > 1 and "over" in options_of(name) and options.get("over") != "all"
             way = "; pass --over all to correct all rows together" * several

@@ -164,6 +164,7 @@ def averaged(
             given, formulas = (options.ci, options.resamples, options.seed), options.method != "bootstrap"
             units = cluster if cluster is not None or segments is groups.each[0] else _queries(index.query[some], group)
             ends = intervals(tallies, group, count, *given, units, order, formulas=formulas)
+            ends = _of_all(values, metric_of_tally, ends)
             tables[-1] |= ends_around_value(ends, tables[-1]["value"])
         n = np.array([np.count_nonzero(some)])
         if group is not None:
@@ -176,6 +177,16 @@ def averaged(
         metric_of_value = [[*metric_of_tally, *lists][i] for i in order_asked]
         averages = [[*averages, *[None] * len(lists)][i] for i in order_asked]
     return tidied(Averaged(values.asked, metric_of_value, averages, tables, n_evaluated), options, groups, wide)
+
+
+def _of_all(values: Values, metric_of_tally: Sequence[int], ends: Array) -> Array:
+    """Return the ends of all values as they were asked for, NaN for metrics that have no interval."""
+    biased = [values.asked[i][1].biased for i in metric_of_tally]
+    ends = np.where(np.array(biased, dtype=bool)[:, None], np.nan, ends)
+    if values.list_results is None:
+        return ends
+    order, lists = _order_of_metrics(values, metric_of_tally)
+    return np.concatenate([ends, np.full((2, len(lists), ends.shape[2]), np.nan)], axis=1)[:, order]
 
 
 def _queries(query: Array, group: Array | None) -> Array | None:

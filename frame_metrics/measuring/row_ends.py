@@ -11,7 +11,7 @@ from frame_metrics.inputs import Array
 from frame_metrics.measuring.resampled_rows import RowDraws
 from frame_metrics.measuring.results import EvaluateOptions
 from frame_metrics.measuring.row_tables import ends_by_formula
-from frame_metrics.measuring.rows import Inputs, Wanted
+from frame_metrics.measuring.rows import Inputs, Wanted, without_interval
 
 
 def ends_of_rows(
@@ -32,6 +32,8 @@ def ends_of_rows(
         ends[:, i] = np.clip(value[i] + inputs.areas.ends(ci, options.method, slope), *wanted[i][1].range)
     drawn = {}
     for i, (name, metric, average) in enumerate(wanted):
+        if without_interval(name, metric, in_clusters=inputs.cases.columns.cluster is not None):
+            continue
         known = None if options.method == "bootstrap" else ends_by_formula(inputs, metric, average, value[i], ci)
         if known is not None:
             ends[:, i] = known

@@ -12,7 +12,7 @@ import numpy as np
 from frame_metrics.data.cases import Cases
 from frame_metrics.data.segments import class_scores, each_scored_block, tables
 from frame_metrics.errors import ColumnError, NotComputableError, listed
-from frame_metrics.inputs import Array, Classes, ClassScores, FullConfusion, FullScores
+from frame_metrics.inputs import Array, Classes, ClassScores, FullConfusion, FullScores, Lists
 from frame_metrics.inputs.bins import QUANTILE
 from frame_metrics.inputs.cached_arrays import CachesByKey
 from frame_metrics.inputs.records import record
@@ -221,12 +221,30 @@ def check_cases(
 
 def check_biased(asked: Asked, ci: float | None) -> None:
     """Raise for the interval of a metric that chance moves one way: of rows that are drawn again it moves twice."""
-    name, metric = next(((name, metric) for name, metric in asked if metric.biased), ("", None))
-    if metric is None or ci is None:
-        return
-    shown = "calibrated" in metric.companions and not metric.params.get("debiased")
-    beside = ", and compare the value with the column if_calibrated" if shown else ""
-    raise NotComputableError(f"{name} has no interval: {BY_CHANCE}; pass ci=None{beside}")
+    if ci is not None and (name := next((name for name, metric in asked if metric.biased), "")):
+        raise NotComputableError(without_interval(name, dict(asked)[name], in_clusters=False))
+
+
+def without_interval(name: str, metric: Metric, *, in_clusters: bool) -> str:
+    """Return why a metric has no interval, and what to do instead; "" if it has one.
+
+    ``in_clusters``: whether rows without a query are in clusters, of which those with the highest scores may be few.
+    """
+    if metric.biased:
+        shown = "calibrated" in metric.companions and not metric.params.get("debiased")
+        beside = ", and compare the value with the column if_calibrated" if shown else ""
+        return f"{name} has no interval: {BY_CHANCE}; pass ci=None{beside}"
+    if metric.input is Lists:
+        return (
+            f"{name} has no interval: of queries that are drawn again some come twice, so that their lists show fewer "
+            "documents than all do; leave ci= out, or compare() systems, whose lists are exchanged"
+        )
+    if metric.top is not None and in_clusters:
+        return (
+            f"{name} has no interval of rows in clusters: those with the highest scores may be of few; leave ci= out, "
+            "or pass cluster=None for rows that are independent"
+        )
+    return ""
 
 
 class NotComparedError(NotComputableError):

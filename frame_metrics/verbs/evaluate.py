@@ -153,23 +153,11 @@ def _of_rows(cases: Cases, asked: Asked, options: EvaluateOptions, wide: Wide | 
 
 
 def _check_intervals(asked: Asked, options: EvaluateOptions, call: Call) -> None:
-    """Raise for intervals of sets of lists, of what chance moves one way, and of top= in clusters.
-
-    With top= the rows with the highest scores may come from few of the clusters.
-    """
-    name = next((name for name, metric in asked if metric.top is not None), None)
-    if name is not None and options.ci is not None and call.columns.cluster and not call.columns.query:
-        raise NotComputableError(
-            f"{name} has no interval of rows in clusters: those with the highest scores may be of few; leave ci= out, "
-            "or pass cluster=None for rows that are independent"
-        )
-    name = next((name for name, metric in asked if metric.input is Lists), None)
-    if name is not None and options.ci is not None:
-        raise NotComputableError(
-            f"{name} has no interval: of queries that are drawn again some come twice, so that their lists show fewer "
-            "documents than all do; leave ci= out, or compare() systems, whose lists are exchanged"
-        )
-    pooled_rows.check_biased(asked, options.ci)
+    """Raise if no metric has an interval, or if one has none beside a machine; else its ends are null."""
+    in_clusters = call.columns.cluster is not None and not call.columns.query
+    each = [pooled_rows.without_interval(*one, in_clusters=in_clusters) for one in asked if options.ci is not None]
+    if any(each) and (all(each) or call.proxy is not None):
+        raise NotComputableError(next(filter(None, each)))
 
 
 def _wide(asked: Asked, options: EvaluateOptions, call: Call) -> Wide:

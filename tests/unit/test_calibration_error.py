@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
+from polars.testing import assert_frame_equal
 from sklearn.calibration import calibration_curve
 
 from frame_metrics import IRM
@@ -190,11 +191,29 @@ def test_a_summary_looks_for_no_change_in_what_chance_moves(metric: str, drifts:
     assert "break at or near" not in str(rows.irm(by="day").plot.over_time(metric, ci=None).to_dict())
 
 
+@pytest.mark.parametrize("options", [{}, {"method": "bootstrap", "resamples": 50}, {"by": "side", "margins": True}])
+def test_metrics_without_an_interval_have_null_ends_beside_others(options: dict[str, Any]) -> None:
+    """The ends of the others are those that they have alone."""
+    roles = {"by": options.pop("by")} if "by" in options else {}
+    rows = pl.DataFrame({"label": [0, 1, 1] * 20, "score": np.linspace(0.1, 0.9, 60), "side": [1, 2] * 30})
+    found = rows.irm(**roles).evaluate("ece", "brier", "roc_auc", ci=0.9, **options)
+    alone = rows.irm(**roles).evaluate("brier", "roc_auc", ci=0.9, **options)
+    ends = found.filter(pl.col("metric") == "ece").select("ci_low", "ci_high")
+    assert ends.null_count().row(0) == (len(ends), len(ends))
+    of_others = found.filter(pl.col("metric") != "ece").drop("if_calibrated")
+    assert_frame_equal(of_others, alone)
+    wide = rows.irm(**roles).evaluate("ece", "brier", ci=0.9, layout="wide", **options)
+    assert wide["ece_low"].null_count() == len(wide)
+    assert wide["brier_low"].null_count() == 0
+
+
 REFUSALS = r"""
-ROWS.irm.evaluate("brier", "ece(bins=5)", ci=0.9)
+ROWS.irm.evaluate("ece(bins=5)", ci=0.9)
+ROWS.irm.evaluate("ece(bins=5)", "ks", ci=0.9)
     NotComputableError: ece(bins=5) has no interval: chance moves it one way, and further the fewer rows there are; pass
         ci=None, and compare the value with the column if_calibrated
-    but: ROWS.irm.evaluate("brier", "ece(bins=5)", ci=None)
+    but: ROWS.irm.evaluate("ece(bins=5)", ci=None)
+    but: ROWS.irm.evaluate("brier", "ece(bins=5)", ci=0.9)
     but: ROWS.irm.evaluate("ece(norm=2, debiased=True)")
 DECIDED.evaluate(VALUE, ci=0.9)
 CLASSES.per_class(VALUE, ci=0.9)

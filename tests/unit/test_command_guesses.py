@@ -786,6 +786,15 @@ def test_a_correction_of_one_comparison_is_noted(capsys: pytest.CaptureFixture[s
     assert f"{note}\n" in capsys.readouterr().err
 
 
+def test_what_has_no_interval_is_noted(capsys: pytest.CaptureFixture[str]) -> None:
+    """A note says why, beside metrics that have one; without these the call is an error."""
+    write(pl.DataFrame({"label": [0, 1, 1], "score": [0.2, 0.7, 0.1]}), "cases.csv")
+    assert main(["evaluate", "cases.csv", "brier", "ece", "--ci"]) == 0
+    note = "ece has no interval: chance moves it one way, and further the fewer rows there are"
+    assert f"frame-metrics: {note}\n" == capsys.readouterr().err
+    assert f"{note}; pass no --ci" in error(capsys, "evaluate", "cases.csv", "ece", "--ci")
+
+
 def test_ids_with_spaces_are_written_for_trec(capsys: pytest.CaptureFixture[str]) -> None:
     """A file of TREC cannot hold them; both files are written with other ids, and a remark says so."""
     rows = {

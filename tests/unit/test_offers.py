@@ -127,6 +127,7 @@ one(doc="doc", catalogue=5).evaluate("catalogue_coverage", ci=0.9)
     NotComputableError: catalogue_coverage has no interval: of queries that are drawn again some come twice, so that
         their lists show fewer documents than all do; leave ci= out, or compare() systems, whose lists are exchanged
     but: one(doc="doc", catalogue=5).evaluate("catalogue_coverage", ci=None)
+    but: one(doc="doc", catalogue=5).evaluate("rr", "catalogue_coverage", "ndcg", ci=0.9)
     but: runs(doc="doc", catalogue=5).compare("catalogue_coverage")
 one(propensity="chance").evaluate("ap")
     NotComputableError: ap does not add up over the results of a ranking, so that weights of 1 / propensity do not

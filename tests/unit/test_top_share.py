@@ -259,6 +259,7 @@ SCORED(cluster="side").evaluate("lift(top=0.1)", ci=0.9)
     NotComputableError: lift(top=0.1) has no interval of rows in clusters: those with the highest scores may be of few;
         leave ci= out, or pass cluster=None for rows that are independent
     but: SCORED(cluster="side").evaluate("lift(top=0.1)")
+    but: SCORED(cluster="side").evaluate("lift(top=0.1)", "brier", ci=0.9)
     but: SCORED(cluster=None).evaluate("lift(top=0.1)", ci=0.9)
 ROWS.irm(score=["score", "other"], label="label").compare("lift(top=0.1)")
 SCORED.compare("lift(top=0.1)", against="chance")
