@@ -37,7 +37,7 @@ COMMAND_TEXTS = {
     "thresholds": "print the 2x2 table, and metrics, at each threshold of the score",
     "best-threshold": "choose a threshold of the score",
     "sample-size": "tell how many queries, or users, are needed to see a difference",
-    "agreement": "compare annotators: how far they agree",
+    "agreement": "compare annotators: how far they agree; weighted_kappa is quadratic",
     "disagreements": "print the documents that annotators judge differently",
     "to-judge": "print the documents whose judgments would help most",
     "click-judgments": "make judgments of clicks",

@@ -17,7 +17,7 @@ from frame_metrics.command.frames import Frames, WouldRunError
 from frame_metrics.command.front import FAILED, OK, PROGRAM, UNDECIDED, quiet_pipe
 from frame_metrics.command.gates import ci_formats
 from frame_metrics.command.gates.outcomes import Outcome, worst_passed
-from frame_metrics.command.judgment_notes import note_on_judgments, note_on_systems
+from frame_metrics.command.judgment_notes import note_on_judgments, note_on_queries, note_on_systems
 from frame_metrics.command.offers.mixed_systems import refuse_places
 from frame_metrics.command.offers.single_rows import refuse_single_rows
 from frame_metrics.command.offers.ways_out import errors_with_ways_out
@@ -29,6 +29,9 @@ from frame_metrics.measuring.rows import without_interval
 from frame_metrics.metrics.names import read
 
 OF_MEANS = ("evaluate", "per-query")  # commands that print values of metrics, and no more
+OF_SEGMENTS = (
+    "change, from_mix and from_within of a segment are its part of the change of all; its own is value - baseline_value"
+)
 OF_SYSTEMS = ("compare", "leaderboard")
 
 
@@ -89,11 +92,20 @@ class Job:
             several = len(result) > 1 and "over" in options_of(name) and options.get("over") != "all"
             way = "; pass --over all to correct all rows together" * several
             say(f"--correction {options['correction']} corrects nothing, as each metric has one comparison{way}")
+        if name == "to-judge" and "qrels" in options and not {"unjudged_queries", "way"} & {*options}:
+            qrels, ids = self._frames._qrels
+            named = {own: its for its, own in ids.items()}
+            queries = {str(one): named.get(str(one), str(one)) for one in self._frames.irm._plan.columns.query}
+            if note := note_on_queries(self._frames.log, qrels, queries):
+                say(note)
+        if name == "change" and self.call.roles.get("by") and "from_mix" in result.columns:
+            say_at_terminal(OF_SEGMENTS)
         if name not in (*OF_MEANS, *OF_SYSTEMS) or "qrels" in options or options.get("collection_size") is True:
             return
         metrics = result["metric"].unique(maintain_order=True) if "metric" in result.columns else self.call.metrics
         about = self._frames.log, self._frames.irm._plan.columns, [*metrics]
-        notes = [note_on_systems(*about), note_on_judgments(*about) if name in OF_MEANS else ""]
+        by_itself = name in OF_MEANS and options.get("doc", "") is not None
+        notes = [note_on_systems(*about), note_on_judgments(*about) if by_itself else ""]
         for note in filter(None, notes):
             say(note)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import polars as pl
 
@@ -44,7 +44,7 @@ def note_on_judgments(log: pl.LazyFrame, columns: Columns, metrics: Sequence[str
     It is for systems that are named as segments, and for lists of one length, below which other documents may be.
     """
     order = columns.score or columns.rank
-    single = columns.query and columns.doc and order and not columns.system and not columns.unfolds
+    single = columns.query and order and not columns.system and not columns.unfolds
     if not single or columns.n_relevant or not (concerned := ", ".join(filter(_counts_unfound, metrics))):
         return ""
     if systems := ROLES["system"].among(columns.by):
@@ -52,7 +52,22 @@ def note_on_judgments(log: pl.LazyFrame, columns: Columns, metrics: Sequence[str
         return f"{what}; pass --system {systems[0]} to measure all on the same documents"
     if not _one_length(log, columns.keys, str(order)):
         return ""
-    return f"{concerned} may be too high, as only the rows of the log are judged: pass --qrels FILE, or {THESE_ARE_ALL}"
+    qrels = "--qrels FILE" if columns.doc else "--qrels FILE and --doc COLUMN"
+    return f"{concerned} may be too high, as only the rows of the log are judged: pass {qrels}, or {THESE_ARE_ALL}"
+
+
+def note_on_queries(log: pl.LazyFrame, qrels: pl.DataFrame, queries: Mapping[str, str]) -> str:
+    """Return a note if queries of a log have no judgment, so that they are left out; "" if not.
+
+    ``queries``: the columns of the query, each with that of the judgments.
+    """
+    if not queries or not {*queries.values()} <= {*qrels.columns}:
+        return ""
+    ids = log.select(pl.col(list(queries)).cast(pl.String)).unique().collect()
+    judged = qrels.select(pl.col(its).cast(pl.String).alias(own) for own, its in queries.items()).unique()
+    n = len(ids.join(judged, on=list(queries), how="anti"))
+    way = "--unjudged-queries count lists their documents too"
+    return f"{n:,} of {len(ids):,} queries have no judgment, and are left out; {way}" if n else ""
 
 
 def _counts_unfound(metric: str) -> bool:

@@ -40,11 +40,10 @@ from frame_metrics.command.front import (
 from frame_metrics.command.gates import ci_formats
 from frame_metrics.command.job import Job
 from frame_metrics.command.offers.guesses import call_of_metric, meant, unknown_command
-from frame_metrics.command.offers.losses import OF_LOSS
 from frame_metrics.command.offers.named_metrics import is_metric
 from frame_metrics.command.offers.offered import NO_WAY, with_lines
 from frame_metrics.command.offers.other_names import GATE, TRIED
-from frame_metrics.command.offers.our_flags import known_flags, values_of
+from frame_metrics.command.offers.our_flags import known_flags, read_otherwise, values_of
 from frame_metrics.command.offers.trec_lines import in_trec
 from frame_metrics.command.offers.unknown_flags import may_take
 from frame_metrics.command.offers.whole import by_word, line, way_of
@@ -207,7 +206,7 @@ def _command(arguments: list[str]) -> int:
     name, *rest = _without_dashes(arguments)
     typed = rest
     name, rest = known_flags(name, rest)
-    if {*OF_LOSS} & {*rest} - {one.partition("=")[0] for one in typed}:
+    if read_otherwise(typed, rest):
         say(f"read as {shlex.join([PROGRAM, name, *rest])}")
     if name == "sample-size" and (rates := rates_in(rest)):
         print_size_of_rates(rates)

@@ -71,6 +71,12 @@ GUESSED = {
     "best-threshold cases.csv --beta 2": "fbeta, inverse_fbeta, nrbp, nnrbp have it",
     "compare log.csv f1_weighted": "ask for 'f1' with --average weighted of evaluate, as this command has no option",
     "compare cases.csv f1_macro --threshold 0.5": "ask for 'f1' with --average macro of evaluate",
+    "evaluate log.csv rr --by weekday": "--every makes hours, days, weeks and longer periods of dates; a weekday is",
+    "audit log.csv --k 10": "audit takes no metrics, and has no cutoff; it looks at the first 10 results as it is",
+    "agreement log.csv log.csv --doc docid --grade x": (
+        "frame-metrics: --grade x is not among 'query', 'docid', 'grade', 'device', 'day'\n"
+    ),
+    "evaluate log.csv rr --fail-under 0.1 --gate-level high": "there is no option --gate-level; --help has the options",
     "evaluate log.csv rr --fail-hard": "there is no option --fail-hard; --help has the options",
     "bounds log.csv rr": "pass --of unjudged --max-grade 3, or --of ties",
     "sample-size log.csv rr": "sample-size requires --detect",
@@ -203,7 +209,18 @@ OTHERWISE = {
     "compare a.run b.run rr --qrels q.txt --baseline b --fail-if-worse": (
         "compare a.run rr --qrels q.txt --fail-if-worse-than b.run"
     ),
-    "agreement x.csv y.csv": "agreement both_who.csv --annotator file",
+    **dict.fromkeys(
+        (
+            "agreement x.csv y.csv",
+            "agreement x.csv y.csv --grade grade llm_grade",
+            "agreement x.csv y.csv --grade llm_grade --grade grade",
+            "agreement x.csv y.csv --grade grade,llm_grade",
+        ),
+        "agreement both_who.csv --annotator file",
+    ),
+    "evaluate log.csv rr --by week": "evaluate log.csv rr --by day --every 1w",
+    "evaluate log.csv rr --by device --by=monthly": "evaluate log.csv rr --by device --by day --every 1mo",
+    "evaluate log.csv rr --group-by date": "evaluate log.csv rr --by day",
     **dict.fromkeys(
         (
             "compare b.run rr --qrels q.txt --baseline a.run --fail-if-worse 1",
@@ -371,7 +388,6 @@ WHOLE = {
     "explain log.csv rr --query q1": "explain log.csv rr --query-id q1",
     "show q1 log.csv": "explain log.csv --query-id q1 ndcg@10",
     "power runs.csv rr --mde 0.1": "sample-size runs.csv rr --detect 0.1 --system run",
-    "trend log.csv rr": "evaluate log.csv rr --by day",
     "plot log.csv rr -o page.png": "report log.csv rr -o page.html",
     "agreement who.csv": "agreement who.csv --annotator who",
     "kappa who.csv --rater who": "agreement who.csv --annotator who",
@@ -661,6 +677,10 @@ STEPS = {
             "convert odd.csv -o out.qrels --query qid --doc docid --grade relevance",
         ],
     ),
+    "trend log.csv rr": (
+        "it is evaluate with --by, the column of dates, and --every 1w for weeks, or summary, which says since when",
+        ["evaluate log.csv rr --by day", "summary log.csv rr --by day"],
+    ),
     "gate log.csv rr --baseline log.csv --max-drop 0.9": (
         "whose --max-drop is the greatest fall of a mean",
         ["evaluate log.csv rr --fail-if-worse-than log.csv --max-drop 0.9"],
@@ -793,6 +813,21 @@ def test_what_has_no_interval_is_noted(capsys: pytest.CaptureFixture[str]) -> No
     note = "ece has no interval: chance moves it one way, and further the fewer rows there are"
     assert f"frame-metrics: {note}\n" == capsys.readouterr().err
     assert f"{note}; pass no --ci" in error(capsys, "evaluate", "cases.csv", "ece", "--ci")
+
+
+def test_queries_without_judgments_are_said(capsys: pytest.CaptureFixture[str]) -> None:
+    """Documents to judge are those of queries that have a judgment."""
+    write_runs()
+    with Path("a.run").open("a") as run:
+        run.write("q2 Q0 d1 1 2.0 a\n")
+    Path("q.txt").write_text("q1 0 d2 1\n")
+    call = ["to-judge", "a.run", "--qrels", "q.txt", "--max-grade", "1"]
+    assert main(call) == 0
+    told = capsys.readouterr()
+    assert set(read(told.out)["query"]) == {"q1"}
+    note = "1 of 2 queries have no judgment, and are left out; --unjudged-queries count lists their documents too"
+    assert told.err == f"frame-metrics: {note}\n"
+    assert set(read(out(capsys, *call, "--unjudged-queries", "count"))["query"]) == {"q1", "q2"}
 
 
 def test_ids_with_spaces_are_written_for_trec(capsys: pytest.CaptureFixture[str]) -> None:

@@ -88,9 +88,10 @@ def test_what_is_no_period_or_no_date(capsys: pytest.CaptureFixture[str]) -> Non
 def test_times_of_the_day_lead_to_days(capsys: pytest.CaptureFixture[str]) -> None:
     """A trend over times of the day is one over days."""
     write(log([f"{day[:10]}T05:10" for day in DAYS]), "log.csv")
-    *_, last = error(capsys, "trend", "log.csv", "rr", "--time", "day").splitlines()
-    assert last == "    frame-metrics evaluate log.csv rr --by day --every 1d"
-    assert main(last.split()[1:]) == 0
+    _, _, first, _, last = error(capsys, "trend", "log.csv", "rr", "--time", "day").splitlines()
+    assert first == "    frame-metrics evaluate log.csv rr --by day --every 1d"
+    assert last == "    frame-metrics summary log.csv rr --by day --every 1d"
+    assert main(first.split()[1:]) == 0
 
 
 RANKED = pl.DataFrame({"query": [1, 1, 2, 2], "doc": list("abab"), "score": [2, 1, 2, 1], "grade": [1, 0, 0, 1]})

@@ -120,6 +120,16 @@ def test_grades_of_a_machine_may_be_others(capsys: Captured) -> None:
     assert "mislead: --proxy-rel, or --proxy-scale, says what its grades mean. If both have one scale, --proxy" in told
 
 
+def test_all_columns_of_three_files_are_offered(capsys: Captured) -> None:
+    """Of a log, of people and of a machine, in one line."""
+    names = {"query": "qid", "doc": "docid"}
+    for file, label in (("log", "score"), ("people", "rating"), ("machine", "llm_grade")):
+        rows = pl.read_csv(f"{file}.csv")
+        rows.rename(names | ({} if file == "log" else {"label": label})).write_csv(f"{file}.csv")
+    *_, last = called(capsys, "evaluate", "log.csv", *ASKED)[2]
+    assert last.endswith("--query qid --doc docid --grade rating --proxy-grade llm_grade")
+
+
 def test_values_of_a_machine_that_are_wrong(capsys: Captured) -> None:
     """Words, and rows, are those of its file, also beside a log of two files."""
     machine, log = pl.read_csv("machine.csv"), pl.read_csv("log.csv")

@@ -139,6 +139,8 @@ def test_judgments_of_own_rows_are_said(capsys: pytest.CaptureFixture[str]) -> N
         "frame-metrics: map, recall@3 may be too high, as only the rows of the log are judged: pass --qrels FILE, or "
         "--collection-size true if no other document is relevant\n"
     )
+    told = main_says(capsys, "evaluate", write(found.drop("doc"), "alone.csv"), "ndcg@2")
+    assert "ndcg@2 may be too high, as only the rows of the log are judged: pass --qrels FILE and --doc COLUMN" in told
     qrels = ["--qrels", write(found.select("query", "doc", "grade"), "judged.csv")]
     for quiet in (
         ["--system", "run"],
@@ -265,10 +267,26 @@ def test_commas_between_metrics(capsys: pytest.CaptureFixture[str]) -> None:
     """A list with commas is several metrics; commas between cutoffs, and in brackets, are of one metric."""
     log = write(named(), "log.parquet")
     found = out(
-        capsys, "evaluate", log, "ndcg@1", "ndcg@3", "rr", "utility(tp=1, fp=2, fn=3, tn=4)@2", "--collection-size", "9"
+        capsys,
+        "evaluate",
+        log,
+        "ndcg@1",
+        "ndcg@3",
+        "rr",
+        "utility(tp=1, fp=2, fn=3, tn=4)@2",
+        "--collection-size=9",
+        "--no-doc",
     )
     assert (
-        out(capsys, "evaluate", log, "ndcg@1,3,rr", "utility(tp=1, fp=2, fn=3, tn=4)@2", "--collection-size", "9")
+        out(
+            capsys,
+            "evaluate",
+            log,
+            "ndcg@1,3,rr",
+            "utility(tp=1, fp=2, fn=3, tn=4)@2",
+            "--collection-size=9",
+            "--no-doc",
+        )
         == found
     )
 

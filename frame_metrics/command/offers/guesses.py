@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Sequence
 from difflib import get_close_matches
 
+from frame_metrics.command.call import OF_ANNOTATORS
 from frame_metrics.command.commands import COMMANDS, options_of
 from frame_metrics.command.files.writing import WRITTEN
 from frame_metrics.command.front import PROGRAM
@@ -28,7 +29,6 @@ from frame_metrics.metrics.names import read_text
 
 LEAST_WORD = 4  # letters of a word with which the name of a command may begin
 N_NEAREST = 3  # how many commands an unknown name is told
-OF_ANNOTATORS = ("agreement", "disagreements")
 MOST_LEFT_OUT = 2  # arguments that are left out of a command that a name has in it
 LIKE = 0.75  # how alike the name of a command is that was meant
 

@@ -66,7 +66,10 @@ TRIED = {
     ),
     **dict.fromkeys(
         ("trend", "trends", "timeline", "over-time", "monitor", "history"),
-        (Way("evaluate with --by, the column of dates, and --every 1w for weeks", "--by day", "evaluate"),),
+        (
+            Way("evaluate with --by, the column of dates, and --every 1w for weeks", "--by day", "evaluate"),
+            Way("summary, which says since when it changed", "--by day", "summary"),
+        ),
     ),
     **dict.fromkeys(
         ("segment", "segments", "slice", "slices", "breakdown", "groupby"),

@@ -9,14 +9,16 @@ from itertools import pairwise
 
 import polars as pl
 
+from frame_metrics.command.call import OF_ANNOTATORS
 from frame_metrics.command.commands import options_of
 from frame_metrics.command.files.columns_there import columns_in, first_rows
-from frame_metrics.command.offers.losses import with_losses
+from frame_metrics.command.offers.losses import OF_LOSS, with_losses
 from frame_metrics.command.offers.metric_words import with_averages, with_parameters
 from frame_metrics.command.offers.named_metrics import is_metric, with_gates
 from frame_metrics.command.offers.other_names import GATE, Way
 from frame_metrics.command.offers.other_options import OF_COLUMN, OF_FIRST, OF_SECOND, OTHER_FLAGS, RETIRED
 from frame_metrics.command.options import Option
+from frame_metrics.command.periods import TIMES, UNITS, holds_dates
 from frame_metrics.roles.roles import role_called
 
 OF_TWO_FILES = ("compare", "change", "sample-size")  # commands whose first file is the baseline
@@ -36,6 +38,7 @@ OF_IDS = (
     "--match-by",
     "--join-on",
 )
+OF_PERIODS, LEAST_PERIOD = ("--by=", "--arm="), 3  # flags of periods, and letters of the word for one
 TEXT = ("text", "txt", "plain")  # other names of the format of a table
 
 
@@ -46,6 +49,7 @@ def known_flags(name: str, arguments: Sequence[str]) -> tuple[str, list[str]]:
     arguments = _of_raters(_with_filters(_each_metric(arguments), {**options_of(name)}), options_of(name))
     if name == "per-query" and "--baseline" in values_of(arguments):  # whose values are differences
         name, arguments = "compare", [*arguments, "--per-query"]
+    arguments = _of_two_judges(arguments) if name in OF_ANNOTATORS else arguments
     arguments = with_parameters(name, with_averages(name, with_losses(arguments, options_of(name))))
     arguments = _files_first(arguments) if name in OF_TWO_FILES else arguments
     arguments = with_gates(arguments) if "fail_under" in options_of(name) else arguments
@@ -71,7 +75,22 @@ def known_flags(name: str, arguments: Sequence[str]) -> tuple[str, list[str]]:
         else:
             words = _ours(flag, options_of(name), after, arguments)
         found += [*words[:-1], f"{words[-1]}={value}"] if equals and words else words
-    return name, [*_each_column(found, options_of(name))]
+    return name, _with_periods([*_each_column(found, options_of(name))], options_of(name))
+
+
+def _with_periods(arguments: Sequence[str], options: Container[str]) -> list[str]:
+    """Return arguments in which a period that is no column, as week, is that of the only column of dates."""
+    words = [part for one in arguments for part in (one.split("=", 1) if one.startswith(OF_PERIODS) else [one])]
+    asked = [one for one, before in with_before(words) if before in ("--by", "--arm") and len(one) >= LEAST_PERIOD]
+    asked = [one for one in asked if one.lower() in {*UNITS, *TIMES}]
+    rows = first_rows(arguments) if asked and "every" in options else pl.DataFrame()
+    asked = [one for one in asked if one not in rows.columns]
+    dates = [one for one in rows.columns if holds_dates(rows[one])]
+    if len(asked) != 1 or len(dates) != 1:
+        return [*arguments]
+    named = [dates[0] if one == asked[0] and before in ("--by", "--arm") else one for one, before in with_before(words)]
+    every = UNITS.get(asked[0].lower(), "")
+    return [*named, *(["--every", f"1{every}"] if every and not {"--every", "--since"} & {*words} else [])]
 
 
 def _pairs_rows(name: str, value: str, arguments: Sequence[str]) -> bool:
@@ -79,6 +98,13 @@ def _pairs_rows(name: str, value: str, arguments: Sequence[str]) -> bool:
     rows = first_rows(arguments) if "doc" in options_of(name) else pl.DataFrame()
     typed = {"--predicted", "--threshold"} & {*arguments} and not {"--doc", "--query"} & {*arguments}
     return bool(typed) and value in rows.columns and not rows[value].is_duplicated().any()
+
+
+def read_otherwise(typed: Sequence[str], ours: Sequence[str]) -> bool:
+    """Return True for arguments that set a gate, or a period, which nobody typed by its name, or by another."""
+    flags = {one.partition("=")[0].replace("_", "-") for one in typed}
+    flags |= {words.split(" ")[0] for one in flags for words in [OTHER_FLAGS.get(one)] if isinstance(words, str)}
+    return bool({*OF_LOSS, "--every"} & {*ours} - flags)
 
 
 def _takes_gates(name: str, arguments: Sequence[str]) -> bool:
@@ -148,6 +174,24 @@ def _of_raters(arguments: Sequence[str], options: Mapping[str, Option]) -> list[
         if {*pair} <= {*there} and not any(map(is_metric, pair)) and (flagged or before[:1] != "-"):
             return [*left[: at - flagged], "--label", pair[0], "--predicted", pair[1], *left[at + 2 :]]
     return [*arguments]
+
+
+def _of_two_judges(arguments: Sequence[str]) -> list[str]:
+    """Return arguments in which the grades of two files have the name of the first, where each has its own alone.
+
+    The other column of grades is then read as that.
+    """
+    files = [one for one, before in with_before(arguments) if os.path.isfile(one) and before[:1] != "-"]
+    there = [columns_in(one) for one in files]
+    at = next((at for at, one in enumerate(arguments) if one in ("--grade", "--label")), None)
+    if at is None or len(there) != 2:
+        return [*arguments]
+    behind = [part for one in arguments[at + 1 : at + 4] for part in one.split(",") if part != arguments[at]]
+    pair, own = behind[:2], [[one for one in its if one not in other] for its, other in (there, there[::-1])]
+    if sorted(pair) != sorted(one for its in own for one in its):
+        return [*arguments]
+    rest = [one for one in arguments[at + 1 :] if one not in (*pair, ",".join(pair), arguments[at])]
+    return [*arguments[: at + 1], own[0][0], *rest]
 
 
 def _with_query_id(arguments: Sequence[str]) -> list[str]:

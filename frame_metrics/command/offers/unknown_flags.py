@@ -19,7 +19,7 @@ from frame_metrics.command.offers.named_metrics import COMPARED, is_metric, part
 from frame_metrics.command.offers.other_names import GATE, NUMBER
 from frame_metrics.command.offers.other_options import OTHER_FLAGS
 from frame_metrics.command.offers.our_flags import values_of
-from frame_metrics.command.options import JUDGMENTS, Option
+from frame_metrics.command.options import JUDGMENTS, VERB, Option, literal
 from frame_metrics.command.periods import DATE
 from frame_metrics.errors import FrameMetricsError
 from frame_metrics.roles.columns import FOUND, ROLES
@@ -211,6 +211,8 @@ def _takes(option: Option, value: str) -> bool:
     if not value or kind.switch:
         return kind.switch == (not value)
     if kind.choices or kind.metavar == "COLUMN":
+        return False
+    if kind.read is literal and option.group == VERB and not re.fullmatch(NUMBER, value):
         return False
     try:
         option.value([value] if kind.many else value, option.flag)

@@ -13,7 +13,7 @@ import polars as pl
 from frame_metrics.command.call import FILE, OF_ANNOTATORS
 from frame_metrics.command.commands import options_of
 from frame_metrics.command.files import reading
-from frame_metrics.command.files.columns_there import likeness, words_of
+from frame_metrics.command.files.columns_there import column_for, likeness, words_of
 from frame_metrics.command.files.rows_of_files import with_files
 from frame_metrics.command.frames import Frames
 from frame_metrics.command.offers.mixed_systems import SEVERAL_PLACES
@@ -28,6 +28,7 @@ from frame_metrics.errors import (
     FrameMetricsError,
     UnknownNameError,
     listed,
+    quote,
 )
 from frame_metrics.roles.columns import ROLES
 
@@ -40,10 +41,13 @@ ASKED_AGAIN = re.compile(r"pass \S+ the session's column\] if a query was asked 
 ROWS_OF_SEARCHES = 1_000_000
 SESSIONS = ["session", "session_id", "search_id", "impression", "impression_id", "request_id", "visit_id"]
 NO_DAY = "by='day': there is no such column"
+WEEKDAY = re.compile(r"(?:by|arm)='(?:week_?day|day_?of_?week|dow|weekend)s?': there is no such column", re.IGNORECASE)
+NO_WEEKDAYS = "--every makes hours, days, weeks and longer periods of dates; a weekday is a column to be made before"
 NO_COLUMN = "there is no such column"
 SORTED = re.compile(r"--(?:sort|columns) -?(\S+): there is no such column")
 OF_TEXT, MOST_NAMES = "a label is 0 or 1, and this column is text", 12
 SEVERAL_CLASSES = "if these are classes of rows"
+NO_GRADE = "the label or grade"
 NO_SCORE = "the score is missing; name its column"
 OF_ROWS = (
     "rows without a query have no values of queries: their gate reads the log of before, as "
@@ -81,8 +85,14 @@ def errors_with_ways_out(frames: Frames) -> Iterator[None]:
                 raise ColumnError(f"{error}; {OF_ROWS}").offering({"per-query": ["evaluate"]}) from None
             if NO_DAY in str(error) and (way := _of_time(frames)):
                 raise ColumnError(f"{error}; pass --by {shlex.quote(way)}").offering({"day": [way]}) from None
+            if WEEKDAY.match(str(error)):
+                raise ColumnError(f"{error}; {NO_WEEKDAYS}") from None
+            if str(error).startswith("proxy, whose columns") and NO_GRADE in str(error):
+                machine = column_for("grade", [str(frames.call.set_options["proxy"])])
+                raise error.offering(proxy_grade=machine or ...) from None
             if frames.call.judgments_alone:  # whose documents stand in the place of a log, with a score
-                error.args = (str(error).replace(f", {listed(frames.made)}", ""),)
+                words = str(error).removeprefix("judge: ").replace(NO_GRADE, f"{NO_GRADE} of the judgments")
+                error.args = (words.replace(f", {listed(frames.made)}", "").replace(f", {quote(FILE)}", ""),)
             raise
         except BadRowsError as error:
             if ONE_VALUE in str(error):

@@ -36,12 +36,15 @@ PER_QUERY = "--per-query"
 GATE_WORDS = {"fail", "assert", "require", "gate"}
 RANK = "NF - 2"  # the column of ranks of documents to judge, counted from the last, as ids may have commas
 UNKNOWN = Way("")
+DEPTH = {"audit": "; it looks at the first 10 results as it is"}
 
 
 def way_of(command: str, flag: str) -> Way:
     """Return the way out for an unknown flag of a command that means something else; one without a text if none is."""
     word = flag.lstrip("-").removeprefix("no-") if flag.startswith("-") else ""
     known = RETIRED.get(f"{command} {word}") or RETIRED.get(word)
+    if known is OF_CUTOFF and not metrics_taken(command):
+        return OF_CUTOFF._replace(text=f"{command} takes no metrics, and has no cutoff{DEPTH.get(command, '')}")
     limit = UNKNOWN if known else _of_limit(command, word)
     return known or (limit if limit.text or not metrics_taken(command) else Way(about_parameter(word)))
 
