@@ -149,7 +149,7 @@ class AuditSentences(SentenceWriter):
     def rare_classes(self) -> Iterator[Plain]:
         """Yield the rarest class, which hides in the accuracy of all rows."""
         for row in self.content.audit.filter(check=RARE).iter_rows(named=True):
-            share = row["message"].removeprefix(f"{row['example']} is ").partition("%")[0]
+            share = row["message"].removeprefix(f"{row['example']} is ").partition(" %")[0]
             others = f" (and {row['n'] - 1:,} more {'class is' if row['n'] == 2 else 'classes are'} as rare)"
             name = f"{plain_text(row['example'], LONGEST_NAME)}{others * (row['n'] > 1)}"
             hides = "accuracy hardly depends on this class, and a macro average counts it as much as any other"

@@ -6,10 +6,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
 from frame_metrics.backends.tables import Cell, Table
 from frame_metrics.inputs import FullConfusion, FullScores
 from frame_metrics.measuring.baseline import is_frame
 from frame_metrics.measuring.rows import average_of
+from frame_metrics.metrics.saved_names import metric_of
+from frame_metrics.metrics.shares import share_of
 from frame_metrics.report.calls import Calls
 from frame_metrics.report.cells import ALPHA, corrections, number_text, plain_text, sign_of, table_of
 from frame_metrics.report.content import Content
@@ -24,6 +28,7 @@ OF_CLASS = "recall"  # compared in each class, where the metric that was asked f
 MIN_CLASSES = 3  # of two one is relevant, and metrics are its own
 CLASSES = 50  # the most classes that are told apart in a table, as in a confusion matrix
 MOST_COMPARED = 200  # the most classes of which a sentence names the one that changed
+BASELINE_ROWS = "baseline_n", "baseline_support"
 ROWS = {"support": "rows", "baseline_support": "rows of the baseline"}  # of the class
 
 
@@ -99,7 +104,7 @@ class ClassSentences(SentenceWriter):
             yield the_greatest(sure, pairs[0])
 
     def _about(self, row: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the figures of a class; its rows are what recall is a share of.
+        """Return the figures of a class, and the rows that the metric is a share of: those of the class, or the others.
 
         No side is called the better one by another metric than the one that was asked for: who says a class far too
         often has its recall.
@@ -108,8 +113,13 @@ class ClassSentences(SentenceWriter):
         about = {"metric": metric, "segment": f"class = {name}", "segment_in_words": f"{name} (class)"}
         about |= {"has_winner": metric == self.content.first_compared and not self._are_periods}
         about |= {"n_units": None, "baseline_n_units": None}
-        of_class = {"n": row["support"], "baseline_n": row.get("baseline_support")}
-        return about | of_class if metric == OF_CLASS else about
+        marks = share_of(metric_of(metric), binary=True)
+        about_rows = [True, True] if marks is None else [not np.isnan(one).any() for one in marks]
+        if all(about_rows):
+            return about
+        n = [(row.get(all_rows, 0), row.get(support)) for all_rows, support in (("n", "support"), BASELINE_ROWS)]
+        own = [support if about_rows[1] else every - support for every, support in n if support is not None]
+        return about | dict(zip(("n", "baseline_n"), [*own, None], strict=False))
 
 
 def with_class(of_segments: Sequence[Sentence], of_classes: Sequence[Difference]) -> list[Sentence]:

@@ -280,6 +280,9 @@ class SegmentSentences(SentenceWriter):
 
         Beside other columns, each time is one more. It comes first if its segments are off but for the farthest, too.
         """
+        if self.content.asked[0][1].biased:
+            yield self._not_looked_for(f"{self.content.first} has no interval")
+            return
         irm, time = self.work.irm, self._period
         n = self._n + len({row[time] for row in self.segments_of_best} if time else ())
         level, draws = 1 - (1 - ci) / n, max(1000, DRAWS * n)

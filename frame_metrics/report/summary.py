@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from frame_metrics.report.cells import ALPHA, EQUAL, plain_text
+from frame_metrics.report.cells import ALPHA, EQUAL, number_text, plain_text
 from frame_metrics.report.data_sentences import (
     ColumnWeights,
     PropensityWeights,
@@ -32,7 +32,7 @@ from frame_metrics.report.of_unpaired import UnpairedSentences
 from frame_metrics.report.sentence_writer import SentenceWriter
 from frame_metrics.report.sentences import ANSWER, DOUBT, FIGURES, WHEN, ErrorRates, Sentence
 from frame_metrics.report.value_sentences import BestSystems, HighestSystem, ValueOverAll
-from frame_metrics.report.words import LONGEST_NAME, name_of
+from frame_metrics.report.words import LONGEST_NAME, first_of, name_of
 from frame_metrics.verbs.audit.of_systems import SOME_QUERIES
 
 if TYPE_CHECKING:
@@ -119,7 +119,7 @@ class SummarySentences(SentenceWriter):
         yield from MixSentences(*about).all(pairs)
         yield from StrataSentences(*about).reversed(pairs)
         if not pairs or self.content.first_compared != self.content.first:
-            yield self._of_row(ValueOverAll, self.best_row, of_segments=bool(self.content.by))
+            yield self._of_row(ValueOverAll, self.best_row, of_segments=bool(self.content.by), others=self._others)
         # What the figures rest on.
         yield from self._weighted()
         yield from self._absent()
@@ -138,6 +138,17 @@ class SummarySentences(SentenceWriter):
         yield from [*ProxySentences(*about).favours(), *ProxySentences(*about).agreed()]
         labels = [*ProxySentences(*about).labels(pairs)]
         yield from labels or NextStepSentences(*about).next(pairs, of_segments)
+
+    @property
+    def _others(self) -> str:
+        """Words for the values of the other systems, each with its number of rows or queries if that is another."""
+        content, best = self.content, self.best_row
+        rows = [row for row in content.of_first(content.results).to_dicts() if self._system(row) != self.best]
+        rows.sort(key=lambda row: content.places[self._system(row)])
+        texts = [f"that of {name_of(self._system(row))} is {number_text(row['value'])}" for row in rows]
+        over = [f" (over {row['n']:,})" if row["n"] != best["n"] else "" for row in rows]
+        named = [f"{text}{n}" for text, n in zip(texts, over, strict=True)]
+        return f"; {first_of(named)}" if named else ""
 
     def _doubts(self, audit: AuditSentences, pairs: Sequence[Difference]) -> Iterator[Sentence]:
         """Yield what a reader has to know before any figure: the split of arms, errors, and what is missing."""
@@ -188,7 +199,11 @@ class SummarySentences(SentenceWriter):
         """Yield where the first metric is undefined, and what becomes of it."""
         results = self.content.of_first(self.content.results)
         rows = sorted(results.to_dicts(), key=lambda row: self._system(row) != self.best)
-        rows = [row for row in rows if row["n_undefined"]]
+        # A pooled value that nothing fills may be there, as a debiased error, whose bins of one row are counted.
+        filled = self._fill is not None
+        rows = [
+            row for row in rows if row["n_undefined"] and (filled or row["average"] != "pooled" or row["value"] is None)
+        ]
         if not rows:
             return
         first, *others = rows

@@ -34,6 +34,7 @@ class ValueOverAll(Sentence):
     n: int
     share_rows: tuple[int | None, ...] = ()
     of_segments: bool  # whether it is that of all segments together
+    others: str  # words for the values of other systems
 
     def words(self) -> str:
         if self.value is None:
@@ -42,7 +43,7 @@ class ValueOverAll(Sentence):
         between = "" if self.ci_low is None else f" ({percent(self.level)} interval {ends})"
         value = f"{self.metric}{of_system(self.system)} is {number_text(self.value)}{between}{at_text(self.threshold)}"
         over = f"{share_text(self.share_rows)}{counted(self.n, self.unit)}"
-        return f"{'In all, ' if self.of_segments else ''}{value}, over {over}."
+        return f"{'In all, ' if self.of_segments else ''}{value}, over {over}{self.others}."
 
 
 @declared(kind="best", place=ANSWER)

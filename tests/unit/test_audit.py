@@ -793,8 +793,8 @@ def test_averages_that_part() -> None:
     row = found(irm, "averages that part")
     values = irm.evaluate("recall", average=["macro", "micro"])["value"].to_list()
     assert values == pytest.approx([(6 + 6 * 0.2) / 12, (6 + 6 * 2) / (6 + 60)])
-    assert row["message"].startswith("macro recall is 60.0% and micro recall 27.3%, as 50% of the queries have one")
-    assert row["message"].endswith("without them they are 20.0% and 20.0%")
+    assert row["message"].startswith("macro recall is 60.0 % and micro recall 27.3 %, as 50 % of the queries have one")
+    assert row["message"].endswith("without them they are 20.0 % and 20.0 %")
     for n in (0, 12):  # all alike
         assert row["check"] not in checks(single_answers(n))
 
@@ -807,7 +807,7 @@ def test_an_accuracy_that_equals_that_of_retrieving_nothing() -> None:
     irm = as_many_wrong_as_right()
     row = found(irm, "accuracy that only equals")
     assert row["message"].startswith(
-        "accuracy is 96% with collection_size=, as that of retrieving nothing, because few"
+        "accuracy is 96 % with collection_size=, as that of retrieving nothing, because few"
     )
     assert irm.evaluate("accuracy")["value"].to_list() == pytest.approx([0.96])
     better = irm.frame.with_columns(grade=pl.when(pl.col("doc") == "d2").then(1).otherwise("grade"))
@@ -827,8 +827,8 @@ def test_an_accuracy_that_hides_a_recall_of_a_fifth() -> None:
         "n": 1,
         "share": 1.0,
         "example": None,
-        "message": "accuracy is 99.90% with collection_size=, and recall 20.0%: retrieving nothing has an accuracy of "
-        "99.87%, because few documents are relevant; look at recall, precision and informedness",
+        "message": "accuracy is 99.90 % with collection_size=, and recall 20.0 %: retrieving nothing has an accuracy "
+        "of 99.87 %, because few documents are relevant; look at recall, precision and informedness",
     }
     values = irm.evaluate("accuracy", "recall")["value"].to_list()
     assert values == pytest.approx([1 - 103 / 99128, 0.2])
@@ -859,7 +859,7 @@ def test_an_accuracy_that_hides_the_recall_of_queries_that_weigh() -> None:
     assert irm(weight="weight").evaluate("recall")["value"].item() == pytest.approx(0.28)
     for each in (irm(weight="weight"), in_pieces(irm(weight="weight"))):
         (message,) = as_polars(each.audit()).filter(check=check)["message"]
-        assert message.startswith("accuracy is 99.64% with collection_size=, and recall 28.0%")
+        assert message.startswith("accuracy is 99.64 % with collection_size=, and recall 28.0 %")
 
 
 def test_an_accuracy_of_a_query_that_the_frame_does_not_list() -> None:
@@ -880,7 +880,7 @@ def test_an_accuracy_that_hides_the_recall_of_a_segment() -> None:
     irm = pl.concat(parts).irm(query="query", by="day", system="run", doc=None, collection_size="size")
     row = found(irm, "accuracy that hides")
     assert (row["n"], row["share"], row["example"]) == (1, 1 / 4, "y, mo")
-    assert row["message"].startswith("accuracy is 99.70% with collection_size=, and recall 25.0%")
+    assert row["message"].startswith("accuracy is 99.70 % with collection_size=, and recall 25.0 %")
 
 
 # Queries and segments

@@ -182,6 +182,15 @@ def test_a_summary_looks_for_no_change_in_what_chance_moves(metric: str, drifts:
     rows = pl.DataFrame({"label": (rng.random(len(day)) < score) * 1, "score": score})
     rows = rows.with_columns(day=np.datetime64("2026-09-01") + day, side=pl.Series(day < 3))
     told = [*rows.irm(by="day").summary(metric)["sentence"], *rows.irm(arm="side").summary(metric)["sentence"]]
+    assert not any("undefined" in sentence or "ci=None" in sentence for sentence in told)
+    if drifts:  # where arms are not compared, the value of each stands there
+        (small, n), (large, m) = rows.irm(arm="side").evaluate(metric).sort("side").select("value", "n").rows()
+        each = (("false", small, n), ("true", large, m))
+        both = {
+            f"{metric} of {one} is {value:.3f}, over {rows:,} rows; that of {other} is {its:.3f} (over {its_rows:,})."
+            for (one, value, rows), (other, its, its_rows) in (each, each[::-1])
+        }
+        assert both & {sentence.lower() for sentence in told}
     by_chance = "chance moves it one way, and further the fewer rows there are"
     for why in (
         f"No trend, break or outage is looked for: segments are not alike in {metric}: {by_chance}.",
@@ -231,6 +240,10 @@ ARMS.change("ks")
     NotComparedError: ks has no test of a difference: chance moves it one way, and further the fewer rows there are;
         compare roc_auc, or ask evaluate() for the value of each
     but: ARMS.change("roc_auc")
+ARMS(arm=None, system="side", query="w").leaderboard("brier", "ks")
+    NotComparedError: ks has no test of a difference: chance moves it one way, and further the fewer rows there are;
+        compare roc_auc, or ask evaluate() for the value of each
+    but: ARMS(arm=None, system="side", query="w").leaderboard("brier", "roc_auc")
 ARMS(predicted="late").ab_test(VALUE)
     for: "mutual_information", "conditional_entropy", "perplexity"
     NotComparedError: TEXT has no test of a difference: chance moves it one way, and further the fewer rows there are;

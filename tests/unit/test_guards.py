@@ -197,7 +197,7 @@ def test_a_class_is_rare_among_all_rows() -> None:
     frame = pl.concat(part.with_columns(day=pl.lit(day)) for day, part in parts)
     assert checks(IRM(frame, by="day")) == {FEW: (1, pytest.approx(1 / 3), "c")}
     told = IRM(frame, by="day").audit().filter(check=FEW)["message"].item()
-    assert told.startswith("c is 4.67% of all rows, ")
+    assert told.startswith("c is 4.67 % of all rows, ")
     often = pl.concat([frame, classes({"cc": 40}, day="mo")])
     assert FEW not in checks(IRM(often, by="day"))
 
@@ -223,7 +223,7 @@ def test_messages_about_classes() -> None:
         "the same",
         BELOW: "informedness of b is -0.259, and chance gives 0: guess is b less often where animal is b than "
         "elsewhere; confusion() shows what is predicted instead",
-        FEW: "c is 4.00% of all rows, less than a fifth of an equal share: accuracy and averages weighted by rows "
+        FEW: "c is 4.00 % of all rows, less than a fifth of an equal share: accuracy and averages weighted by rows "
         "hardly depend on it, but the macro average counts it as much as any other class; look at per_class()",
         NEVER: "guess has 'B', which animal never has (there are 'a', 'b', 'c'); without true rows its precision is 0, "
         "also in macro averages. Correct it, or name it with abstain= if it is no decision; did you mean 'b'?",
@@ -428,16 +428,16 @@ def test_a_guard_says_what_follows() -> None:
     """Messages say what to look at."""
     messages = {name: IRM(FIRED[name]).audit()["message"][0] for name in (RARE, MAJORITY, BIAS, CHANCE, HIDDEN)}
     assert messages == {
-        RARE: "5.00% of the rows are relevant, so giving every row the same answer has an accuracy of 95.00%; look at "
-        "precision, recall and informedness",
-        MAJORITY: "accuracy is 58.82%, less than the 64.71% of always predicting the most frequent class; look at "
+        RARE: "5.00 % of the rows are relevant, so giving every row the same answer has an accuracy of 95.00 %; look "
+        "at precision, recall and informedness",
+        MAJORITY: "accuracy is 58.82 %, less than the 64.71 % of always predicting the most frequent class; look at "
         "confusion()",
-        BIAS: "10.00% of the rows are predicted relevant, but 25.00% are relevant: precision and recall then show "
+        BIAS: "10.00 % of the rows are predicted relevant, but 25.00 % are relevant: precision and recall then show "
         "this difference as much as the quality of the decisions; look at informedness",
         CHANCE: "roc_auc is 0.250, and chance gives 0.5: relevant rows have lower scores than others, more clearly "
         "than chance explains. Is score a distance, or the score of another class?",
-        HIDDEN: "accuracy is 92.00%, and recall 41.7%: predicting nothing has an accuracy of 88.00%, because few rows "
-        "are relevant; look at recall, precision and informedness",
+        HIDDEN: "accuracy is 92.00 %, and recall 41.7 %: predicting nothing has an accuracy of 88.00 %, because few "
+        "rows are relevant; look at recall, precision and informedness",
     }
 
 

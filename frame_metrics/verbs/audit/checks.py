@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import cached_property
+from string import Formatter
 from types import MappingProxyType
 from typing import Any, NamedTuple, get_args, get_type_hints
 
@@ -29,6 +30,17 @@ POOR = 0.5  # recall below this is poor
 
 
 NO_ROWS = "the frame has no rows"
+
+
+class Writer(Formatter):
+    """Texts with their figures; a space stands before the sign of percent, as everywhere in words."""
+
+    def format_field(self, value: Any, spec: str) -> str:
+        text = str(super().format_field(value, spec))
+        return f"{text[:-1]} %" if spec.endswith("%") else text
+
+
+WRITER = Writer()
 
 
 class Seen(NamedTuple):
@@ -105,7 +117,7 @@ class Check(NamedTuple):
             severity = self.rises[1]
         if n or self.severity == "fact":
             words = {**_amount(n, of), **words, **found}
-            message, unit = self.message.format(**words), self.unit.format(**words)
+            message, unit = WRITER.format(self.message, **words), self.unit.format(**words)
             if unit not in f"{self.name} {message}":
                 message = f"{message} (n counts {unit})"
         return Finding(self.name, severity, n, of, example, message)

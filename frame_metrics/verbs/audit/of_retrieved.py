@@ -29,7 +29,7 @@ def accuracy_that_hides_the_recall(counts: Counted) -> Seen | None:
 
 @check("warning", "{cells}")
 def accuracy_below_that_of_retrieving_nothing(counts: Counted) -> Seen | None:
-    """accuracy is {accuracy:.7g}% with collection_size=, less than the {nothing:.7g}% of retrieving nothing: more
+    """accuracy is {accuracy:.7g} % with collection_size=, less than the {nothing:.7g} % of retrieving nothing: more
     results are wrong than right; look at precision, recall and informedness
     """
     return _of_accuracy(counts, counts.evaluated, lambda mean: mean["accuracy"] < mean["nothing"] - CLOSE, unit=100)
@@ -37,7 +37,7 @@ def accuracy_below_that_of_retrieving_nothing(counts: Counted) -> Seen | None:
 
 @check("warning", "{cells}")
 def accuracy_that_only_equals_that_of_retrieving_nothing(counts: Counted) -> Seen | None:
-    """accuracy is {accuracy:.7g}% with collection_size=, as that of retrieving nothing, because few documents are
+    """accuracy is {accuracy:.7g} % with collection_size=, as that of retrieving nothing, because few documents are
     relevant, and as many results are wrong as right; look at precision, recall and informedness
     """
     return _of_accuracy(counts, counts.evaluated, _as_nothing, unit=100)

@@ -30,7 +30,7 @@ from frame_metrics.stats.exact import t_quantile
 from frame_metrics.stats.reliability import reliability
 from frame_metrics.verbs.compare.differences import Row
 from frame_metrics.verbs.compare.inferred import BOUNDS, ends_around, infer
-from frame_metrics.verbs.compare.options import CompareOptions
+from frame_metrics.verbs.compare.options import CompareOptions, check_tested
 from frame_metrics.verbs.compare.pair_families import flip_families
 from frame_metrics.verbs.compare.pair_groups import PairGroup
 from frame_metrics.verbs.compare.paired import are_zero_one, described_pairs, pairing_function, work_of_flips
@@ -85,6 +85,7 @@ def _check(call: Call, asked: Asked) -> None:
         if metric.input is Lists or metric.average is not None:
             what = "has one value for all lists together" if metric.input is Lists else "is an average of its own"
             raise NotComputableError(f"{name} {what}, and leaderboard() needs metrics of single queries")
+        check_tested(name, metric)
 
 
 @record

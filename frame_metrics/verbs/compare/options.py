@@ -18,13 +18,13 @@ from frame_metrics.errors import (
     listed,
     quote,
 )
-from frame_metrics.inputs import Lists
+from frame_metrics.inputs import FullRanking, Lists
 from frame_metrics.measuring.baseline import is_frame
 from frame_metrics.measuring.proxies import check_proxies
 from frame_metrics.measuring.results import IntervalOptions
 from frame_metrics.measuring.rows import NotComparedError, check_compared_rows, check_pooled
 from frame_metrics.measuring.split import check_split
-from frame_metrics.metrics.metric import BY_CHANCE
+from frame_metrics.metrics.metric import BY_CHANCE, Metric
 from frame_metrics.metrics.names import Asked
 from frame_metrics.plan.call import Call
 from frame_metrics.plan.compared import MID_P, TESTS, WEIGHT_AND_CLUSTER_ROLES, ComparisonKind
@@ -64,7 +64,7 @@ TEST_ALIASES |= dict.fromkeys(("z-test", "z_test", "ztest", "normal"), "z")
 ARM_KINDS: tuple[ComparisonKind, ...] = ("arms", "rows of arms")
 # What may be compared in the place of a metric that drifts.
 INSTEAD = {"ece": "ece(norm=2, debiased=True) or brier", "ks": "roc_auc"}
-OTHERWISE = "a mean or a share of rows, as brier or accuracy"
+OTHERWISE, OF_QUERIES = "a mean or a share of rows, as brier or accuracy", "a mean over queries, as ndcg"
 
 # Tests that flip the signs of differences, or exchange units, and so can test families together. Of McNemar's mid-p
 # the families are flipped, and its p-values of single pairs are by formula.
@@ -268,6 +268,16 @@ def check_compared(kind: ComparisonKind, call: Call, asked: Asked, options: Comp
         check_proxies(asked, call)
 
 
+def check_tested(name: str, metric: Metric) -> None:
+    """Raise for a metric that chance moves one way, so that differences of it have no test."""
+    if metric.drifts:
+        instead = INSTEAD.get(metric.name, OF_QUERIES if metric.input is FullRanking else OTHERWISE)
+        raise NotComparedError(
+            f"{name} has no test of a difference: {BY_CHANCE}; compare {instead}, or ask evaluate() for the value of "
+            "each"
+        )
+
+
 def _check_asked(kind: ComparisonKind, asked: Asked, options: CompareOptions) -> None:
     """Raise for metrics without a test of differences, or without a value for each query, if one is needed."""
     for name, metric in asked:
@@ -277,12 +287,7 @@ def _check_asked(kind: ComparisonKind, asked: Asked, options: CompareOptions) ->
                 f"{name} has one value for all lists together: compare() exchanges those of two systems, query by "
                 "query, with test='randomization'; it has no values of queries to save, to list or to test otherwise"
             )
-        if metric.drifts:
-            instead = INSTEAD.get(metric.name, OTHERWISE)
-            raise NotComparedError(
-                f"{name} has no test of a difference: {BY_CHANCE}; compare {instead}, or ask evaluate() for the value "
-                "of each"
-            )
+        check_tested(name, metric)
         if metric.average is not None:
             raise NotComputableError(f"{name} is an average, and {options.verb}() needs metrics of single queries")
 
