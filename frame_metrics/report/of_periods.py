@@ -33,6 +33,8 @@ from frame_metrics.stats.periods import (
 
 KINDS = {"trend": Trend, "break": LevelBreak, "outage": Outage, "either": TrendOrBreak}
 MANY = 26  # periods, from which on an outage of a few is usually told from chance
+# A time without values is told if it is so many times the usual one between periods, and such a share of the whole.
+LONG, SHARE = 5, 0.1
 MOST_NAMED = 3  # the most systems that are named as having the same change
 
 
@@ -245,7 +247,8 @@ class PeriodSentences(SentenceWriter):
         several = len(line.periods.looked_for) * len(self.lines) > 1
         more: dict[str, Any] = self._counts(found, line)
         if found.kind == "trend":
-            more["may_be_sudden"] = "break" not in line.periods.looked_for or not line.periods.has_usual_days
+            few = "break" not in line.periods.looked_for or not line.periods.has_usual_days
+            more["why_sudden"] = "which so few periods cannot tell" if few else self._gap(line)
         return KINDS[found.kind](
             metric=self.content.first,
             system=line.system,
@@ -260,6 +263,14 @@ class PeriodSentences(SentenceWriter):
             unit=self.content.unit,
             **more,
         )
+
+    def _gap(self, line: Line) -> str:
+        """Return words for a long time without values inside a line, "" for none."""
+        apart = np.diff(line.periods.time)
+        at = int(apart.argmax())
+        if apart[at] < LONG * float(np.median(apart)) or apart[at] < SHARE * apart.sum():
+            return ""
+        return f"as nothing is known between {self._when(line.rows[at])} and {self._when(line.rows[at + 1])}"
 
     def _counts(self, found: Course, line: Line) -> dict[str, Any]:
         """Return the numbers of queries behind the level of an outage, or from a break on, and behind the other level.

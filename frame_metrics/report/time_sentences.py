@@ -57,11 +57,11 @@ class TimeChange(Sentence):
 class Trend(TimeChange):
     """A line that rises or falls."""
 
-    may_be_sudden: bool  # whether there are too few periods to look for a break
+    why_sudden: str  # why it may be sudden, as periods are few or some lack; "" if it is steady
 
     def words(self) -> str:
-        how, p = "" if self.may_be_sudden else " steadily", p_words(self.p_adjusted)
-        few = ", steadily or at once, which so few periods cannot tell" if self.may_be_sudden else ""
+        how, p = "" if self.why_sudden else " steadily", p_words(self.p_adjusted)
+        few = f", steadily or at once, {self.why_sudden}" if self.why_sudden else ""
         return f"{self._rose_or_fell}{how}{self.also}, on a line {self._from_to} ({self.when}; {p}){few}."
 
 

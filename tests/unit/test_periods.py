@@ -250,6 +250,12 @@ def test_a_steady_fall_over_weeks_is_told() -> None:
     assert first.endswith("(2026-06-01 to 2026-08-17; p < 0.001).")
     (weeks,) = told(log.with_columns(pl.col("day").dt.strftime("%G-W%V")))
     assert weeks == first.replace("2026-06-01", "2026-W23").replace("2026-08-17", "2026-W34")
+    for lack in (3, 6):  # weeks that lack in the middle, in which it may have fallen at once
+        later = (pl.col("day") > date(2026, 7, 10)).cast(pl.Int64) * lack * 7
+        (gap,) = told(log.with_columns(day=pl.col("day") + pl.duration(days=later)))
+        assert gap.startswith("rr fell" if lack == 6 else "rr fell steadily")
+        end = ", steadily or at once, as nothing is known between 2026-07-06 and 2026-08-24." if lack == 6 else "."
+        assert gap.endswith(f"; p < 0.001){end}")
     few = log_of(np.linspace(0.5, 0.3, 8) + rng.normal(0, 0.01, 8), step=7)
     (sudden,) = (one for one in told(few) if " on a line " in one)
     assert sudden.startswith("rr fell, on a line from 0.")

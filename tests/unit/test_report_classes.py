@@ -79,6 +79,8 @@ def test_classes_are_compared_by_what_was_asked_for(
     begin = f"For other (class), v2 {of_other}" if of_other else "For bug (class), v2 is below v1: recall 0.867 against"
     assert told.startswith(begin)
     assert f". {then} " in told
+    every, of_class = len(label), int((label == ("other" if of_other else "bug")).sum())
+    assert f" {every if metric in ('precision', 'f1') else of_class:,} rows" in told
     name = metric.capitalize() if f" {metric} " in told else "Recall"
     lines = rows_of_table(irm.report(format="md", metrics=[metric], baseline="v1"), f"{name} of each class: v2")
     lost = {"precision": "other", "f1": "other"}.get(metric, "bug")
