@@ -70,7 +70,7 @@ def test_the_commands_of_the_readme_run(
         day = pl.date(2026, 6, 1) + pl.duration(days=query % 30)
         rows.select("device", "clicked", search=query + 60 * i, position=doc + 1, day=day).write_csv(clicks)
     text = (ROOT / "README.md").read_text(encoding="utf-8")
-    lines = [line for line in text.splitlines() if line.startswith("frame-metrics ")]
+    lines = [line for line in text.replace("\\\n", "").splitlines() if line.startswith("frame-metrics ")]
     assert len(lines) == 7
     for line in lines:
         code = main(shlex.split(line)[1:])
