@@ -282,9 +282,14 @@ def png(chart: Any, *, dark: bool = False, scale: float = 2) -> bytes:
     return png
 
 
+def size_in_pixels(svg: str) -> list[float]:
+    """Return the width and the height of a picture, in pixels."""
+    return [float(side) for side in re.findall(r' (?:width|height)="([\d.]+)"', svg[: svg.index(">")])]
+
+
 def _check_size(text: str, scale: float) -> None:
     """Raise for a picture of less than one pixel, or of more than fit in memory."""
-    sides = [float(side) for side in re.findall(r' (?:width|height)="([\d.]+)"', text[: text.index(">")])]
+    sides = size_in_pixels(text)
     least, most = 1 / min(sides), math.sqrt(PIXELS / math.prod(sides))
     if not least <= scale <= most:
         raise BadValueError(

@@ -102,7 +102,7 @@ def against_the_best(content: Content, work: Calls, compare_options: Mapping[str
         "p-values are corrected for all pairs; pass baseline= to compare with another"
     )
     work.note("comparison of all pairs", reason)
-    best = next(iter(content.places))
+    best = content.best
     return {**compare_options, "baseline": work.as_baseline(best)}
 
 
@@ -137,7 +137,7 @@ def with_comparison(content: Content, work: Calls, compare_options: Mapping[str,
         names = [name for name in names if name not in lacking]
     if not names:
         return content
-    best = None if content.has_baseline or compare_options["baseline"] is None else next(iter(content.places))
+    best = None if content.has_baseline or compare_options["baseline"] is None else content.best
     only_best = best is not None and flips_few(content, work, len(names))
     options |= {"baseline": None} if only_best else {}
     options = _with_margins_of(options, names)
@@ -291,7 +291,7 @@ def with_segments_compared(content: Content, work: Calls, compare_options: Mappi
         return content
     if content.segments is None or len(content.of_first(content.segments)) > SERIES:
         return content
-    options = in_segments(_with_margins_of(compare_options, [str(content.first_compared)]), content.by)
+    options = in_segments(_with_margins_of(compare_options, [content.first_compared]), content.by)
     call = partial(work.compare, work.irm, *work.metrics_to_pass(content.first_compared), **options, over="all")
     found = work.tried("comparison in each segment", call)
     return _added(content, in_segments=None if found is None else content.of_compared(found))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -11,7 +11,6 @@ import polars as pl
 from frame_metrics.backends.tables import NOTHING, Cell, Table
 from frame_metrics.report.blocks import Block, Fold, Group
 from frame_metrics.report.cells import ALPHA, cell_of, corrections, number_text, plain_text, sign_of, table_of
-from frame_metrics.report.chosen_rows import foremost
 from frame_metrics.report.content import Content, Ranked
 from frame_metrics.report.result_tables import (
     CALLED,
@@ -35,14 +34,12 @@ ALL_COLUMNS = "All columns of this table"
 MDE = "mde: the smallest difference that so many would show in four of five tests."
 
 
-def leaderboard_tables(content: Content, most: int) -> Iterator[Block]:
-    """Yield the table of systems in order, with the ranks that each may have, and which may be the best.
+def leaderboard_table(content: Content, board: pl.DataFrame, most: int) -> Block:
+    """Return the table of systems in order, with the ranks that each may have, and which may be the best.
 
     ``most``: the most rows that are open; more are folded, as the picture has the best.
     """
-    board, system = content.compared.leaderboard, str(content.system)
-    if board is None or not len(board):
-        return
+    system = str(content.system)
     names = ["rank", plain_text(system), board["metric"][0], "possible ranks", "may be the best"]
     cells = [
         [
@@ -63,7 +60,7 @@ def leaderboard_tables(content: Content, most: int) -> Iterator[Block]:
     notes += [left_out_note(len(board), content)] if len(board) > TABLE_ROWS else []
     under = f"the {ci_level(content)}" if content.ci else ""
     whole = Table(names, cells, [True, False, True, False, False], "Systems in order", notes, under)
-    yield whole if len(cells) <= most else Fold(Cell("All systems in order"), [whole])
+    return whole if len(cells) <= most else Fold(Cell("All systems in order"), [whole])
 
 
 def _ranks(row: Mapping[str, Any]) -> str:
@@ -71,14 +68,11 @@ def _ranks(row: Mapping[str, Any]) -> str:
     return NOTHING if low is None else str(low) if low == high else f"{low} to {high}"
 
 
-def main_differences(content: Content, most: int) -> Table:
+def main_differences(content: Content, frame: pl.DataFrame, most: int) -> Table:
     """Return the differences by the first metric, or by all metrics of one pair, with few columns."""
-    frame = content.compared.differences
-    if frame is None:
-        return Table([], [], [])
     pair = [name for name in _sides(content, frame) if frame[name].n_unique() > 1]
     frame = content.of_compared(frame) if pair else frame
-    some = frame[list(foremost(content.systems_of_rows(frame), content.places, most))]
+    some = content.foremost_rows(frame, most)
     return _table_of_differences(content, frame, some, pair or ["metric"], _values(content))
 
 
@@ -126,7 +120,7 @@ def _values(content: Content) -> list[str]:
 def comparison_tables(content: Content, frame: pl.DataFrame) -> list[Block]:
     """Return the main columns of a comparison as a table, and a fold with all columns."""
     system = [content.system] if content.system in frame.columns else []
-    first_rows = frame[list(foremost(content.systems_of_rows(frame), content.places, TABLE_ROWS))]
+    first_rows = content.foremost_rows(frame, TABLE_ROWS)
     # The main columns: keys and figures, and counts that are not all 0.
     rare = ("baseline_n", "n_unpaired", "n_undefined", "n_unanswered", "n_unjudged", "baseline_n_unjudged")
     counted: list[str] = [name for name in rare if name in frame.columns and frame[name].sum()]

@@ -228,6 +228,15 @@ class Content(Question):
         baselines = self.compared.baselines if self.has_baseline else []
         return places_of(self.results, self.system, self.first, baselines, self.beaten_by)
 
+    @property
+    def best(self) -> Any:
+        """The best system by the first metric; None if there are no systems."""
+        return next(iter(self.places), None)
+
+    def foremost_rows(self, frame: pl.DataFrame, most: int) -> pl.DataFrame:
+        """Return at most so many rows of a frame, those of the best systems, in the order of the frame."""
+        return frame[list(foremost(self.systems_of_rows(frame), self.places, most))]
+
     @cached_property
     def n_of_systems(self) -> dict[Any, int]:
         """The number of queries or rows that each system has a value of, by the first metric that is compared."""

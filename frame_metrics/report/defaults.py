@@ -70,8 +70,8 @@ def _graded(plan: Any) -> bool:
     """Return True if the judgments beside the frame have grades."""
     if plan.given.judgments_backend is None:
         return False
-    said = plan.given.judgments[1]
-    return bool(said["grade"] or ("grade" in plan.given.judgments_backend.names() and not said["label"]))
+    columns = plan.given.judgments[1]
+    return bool(columns["grade"] or ("grade" in plan.given.judgments_backend.names() and not columns["label"]))
 
 
 def depth_of(irm: Any, columns: Any) -> int | None:

@@ -221,8 +221,8 @@ class Difference(OfPair):
             alone = "" if self.correction in (None, "max_t") else " in a test of this pair alone"
             above = f"only differences above about {number_text(self.mde)} are likely to show"
             shows = f"; with {self._counted}, {above}{alone}{level_text(self.level)}"
-        told = f"cannot be told apart{at}: {self._values} ({self._difference_text})"
-        return f"{name} and {base} {told}{shows}{self._as_planned}."
+        values = f"cannot be told apart{at}: {self._values} ({self._difference_text})"
+        return f"{name} and {base} {values}{shows}{self._as_planned}."
 
     @property
     def _untested(self) -> str:

@@ -93,7 +93,7 @@ def _note_of_equal_values(content: Content, some: Sequence[Ranked]) -> str:
 def open_queries(content: Content) -> tuple[Any, str] | None:
     """Return whose queries stand in the open part, and which: none where those are that lost most."""
     other = lost_across(content) is not None or content.pairs.has_losses()
-    return None if other else (next(iter(content.places), None), "worst")
+    return None if other else (content.best, "worst")
 
 
 def _not_listed(content: Content) -> Iterator[str]:

@@ -17,7 +17,7 @@ from frame_metrics.report import folded_sections
 from frame_metrics.report.blocks import Block, Code, Fold, Linked, Picture, Section
 from frame_metrics.report.cells import cell_of, counted, plain_text, table_of
 from frame_metrics.report.chosen_rows import best_and_near, ranked_by, sorted_by
-from frame_metrics.report.comparison_tables import leaderboard_tables, main_differences, rank_by_rank
+from frame_metrics.report.comparison_tables import leaderboard_table, main_differences, rank_by_rank
 from frame_metrics.report.content import NAMES, Content
 from frame_metrics.report.folded_sections import drawn_of, explained_fold, table_of_rankings
 from frame_metrics.report.of_breaks import lost_across
@@ -95,11 +95,11 @@ def best_first(content: Content) -> Content:
 def verdict(content: Content) -> tuple[str, str]:
     """Return a sentence about the findings of the audit, and the gravest severity."""
     counts = {one: len(content.audit.filter(pl.col("severity") == one)) for one in SEVERITIES[:3]}
-    said = [f"{n} {SEVERITY_WORDS.get(one, one)}{'s' if n > 1 else ''}" for one, n in counts.items() if n]
+    found = [f"{n} {SEVERITY_WORDS.get(one, one)}{'s' if n > 1 else ''}" for one, n in counts.items() if n]
     gravest = next((one for one, n in counts.items() if n), "")
     if gravest == "info":
         return "The audit found no errors and no warnings.", gravest
-    return (f"The audit found {', '.join(said)}." if said else "The audit found nothing odd in the data."), gravest
+    return (f"The audit found {', '.join(found)}." if found else "The audit found nothing odd in the data."), gravest
 
 
 def _summary(content: Content, pictures: Mapping[str, Picture]) -> Iterator[Block]:
@@ -153,9 +153,9 @@ def _comparison(content: Content, pictures: Mapping[str, Picture]) -> Iterator[B
     """Yield the leaderboard of several systems, else their differences."""
     board, differences = content.compared.leaderboard, content.compared.differences
     if board is not None and len(board):
-        yield from [*drawn_of(pictures, "leaderboard"), *leaderboard_tables(content, OPEN_ROWS)]
+        yield from [*drawn_of(pictures, "leaderboard"), leaderboard_table(content, board, OPEN_ROWS)]
     elif differences is not None and len(differences):
-        made = main_differences(content, OPEN_ROWS if content.n_systems <= OPEN_ROWS else OF_MANY)
+        made = main_differences(content, differences, OPEN_ROWS if content.n_systems <= OPEN_ROWS else OF_MANY)
         yield from [*drawn_of(pictures, "differences"), made if content.n_systems <= OPEN_ROWS else short_table(made)]
 
 
@@ -245,7 +245,7 @@ def _key(row: Mapping[str, Any], keys: Sequence[str]) -> str:
 
 def _worst(content: Content) -> tuple[Table, list[Fold]]:
     """Return the table of the worst queries of the best or only system, and their results rank by rank."""
-    best = next(iter(content.places), None)
+    best = content.best
     some = [one for one in content.queries.extremes if one.kind == "worst" and one.system == best]
     if len({one.value for one in some}) == 1 and len(some) > 1 and content.clicks:
         some = []  # searches without a click are no worse than each other

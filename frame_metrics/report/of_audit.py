@@ -135,7 +135,7 @@ class AuditSentences(SentenceWriter):
         """Words for the value of what has no period; "" with other columns of segments, too."""
         rows = [row for row in self.segments_of_best if [row[name] for name in self.content.by] == [None]]
         rows = [] if len(self.segments_of_best) == 1 else rows  # then that is the value over all
-        whose = of_system(self.best)
+        whose = of_system(self.content.best)
         return "".join(f": {self.content.first}{whose} is {number_text(row['value'])} there" for row in rows)
 
     def other_classes(self) -> Iterator[Plain]:

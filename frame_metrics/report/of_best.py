@@ -142,9 +142,9 @@ def with_next_best(pairs: Sequence[Difference], winner: Sequence[Difference]) ->
     far = " so far" if first.can_turn else ""
     best, next_best = name_of(two.system), f"the next best{far}, {name_of(two.baseline)}"
     by = number_text(abs(two.gap))
-    said = f"It also beats {next_best}, by {by}" if two.is_significant else ""
-    said = said or f"{best} and {next_best}, cannot be told apart"
-    return [replace(first, more=". ".join(filter(None, [said, first.more]))), *others]
+    also = f"It also beats {next_best}, by {by}" if two.is_significant else ""
+    also = also or f"{best} and {next_best}, cannot be told apart"
+    return [replace(first, more=". ".join(filter(None, [also, first.more]))), *others]
 
 
 def _differences_of(pairs: Sequence[Difference], system: Any, others: Sequence[Any]) -> list[Difference]:

@@ -42,7 +42,7 @@ class CalibrationSentences(SentenceWriter):
         if more := len(off[MOST_OFF:]):
             of = f"Read as probabilities, scores of {more:,} more system{'s' * (more > 1)} are off"
             yield self._plain("absent", of)
-        best = found.get(self.best)
+        best = found.get(self.content.best)
         if best is not None and _miss(best) <= 0 and best["by_bins"]:
             yield self._figures_of(best)
 

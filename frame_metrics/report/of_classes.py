@@ -130,6 +130,6 @@ def with_class(of_segments: Sequence[Sentence], of_classes: Sequence[Difference]
     one, named = of_classes[0], of_segments[at]
     side = "lower" if one.gap < 0 else "higher"
     by = f"by {number_text(abs(one.gap))}"
-    said = f"Of the classes, {one.metric} of {one.segment_in_words.removesuffix(' (class)')} is surely {side}, {by}"
-    more = ". ".join(filter(None, [named.more, said]))
+    change = f"Of the classes, {one.metric} of {one.segment_in_words.removesuffix(' (class)')} is surely {side}, {by}"
+    more = ". ".join(filter(None, [named.more, change]))
     return [*of_segments[:at], replace(named, more=more), *of_segments[at + 1 :]]

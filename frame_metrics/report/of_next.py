@@ -108,22 +108,24 @@ class NextStepSentences(SentenceWriter):
 
     def _before_and_after(self, found: TimeChange) -> Iterator[Plain]:
         """Yield what to compare after a break, or an outage, and that as code."""
-        time = self._times[0]
-        by = [name for name in self.content.by if name != time] or self._explaining()
-        first, *later = found.when.split(" to ")
-        sides = f"the time before {first} with that from then on"
+        by = [name for name in self.content.by if name != self._times[0]] or self._explaining()
+        sides = f"the time before {found.when.split(' to ')[0]} with that from then on"
         sides = f"{found.when} with the rest" if isinstance(found, Outage) else sides
         whose = f"by {names_in_words(by)}" if by else "by a column that may explain it"
         yield self._plain("next", f"Compare {sides}, {whose}, to see what changed")
+        yield self._plain("code", self._code_of_change(found, by))
+
+    def _code_of_change(self, found: TimeChange, by: Sequence[str]) -> str:
+        """Return the code that compares both sides of a break or an outage, or words for it; ``by``: the segments."""
+        time, words = self._times[0], CODE.get(self.content.basis.kind)
         values = pl.Series(time, [row[time] for row in self.segments_of_best], strict=False)
-        lacks, order = values.null_count() > 0, ordered_distinct(values.drop_nulls()) or []
-        texts, words = [*map(when_text, order)], CODE.get(self.content.basis.kind)
+        has_nulls = values.null_count() > 0
+        texts = [*map(when_text, ordered_distinct(values.drop_nulls()) or [])]
         if texts != sorted(texts) or words is None:  # as 11.01.2026 and W9, which are in another order as texts
             of = "That is change() with arm= a column that is true then, and false before or at all other times"
-            of += f"; leave out the {self.content.unit} without a {plain_text(time)}" * lacks
-            yield self._plain("code", of)
-            return
-        arm, named = words.as_text.format(repr(time)), by[0] if len(by) == 1 else by or None
+            return of + f"; leave out the {self.content.unit} without a {plain_text(time)}" * has_nulls
+        # The column of arms: before and after a break, or an outage and the rest.
+        arm, (first, *later) = words.as_text.format(repr(time)), found.when.split(" to ")
         if isinstance(found, Outage):
             arm += words.between.format(len(first), first, later[0] if later else first)
             names = ("rest", "outage" if found.difference < 0 else "peak")
@@ -132,16 +134,16 @@ class NextStepSentences(SentenceWriter):
         column = new_column_name("period", backend_of(self.work.irm.frame).names())
         arm += words.named.format(*map(repr, (*names, column)))
         # Rows without a time are in no period: they have no name of one, and no row of the result.
-        arm = words.column + arm + words.where_known.format(repr(time)) * lacks
-        log, query = "irm", [*self.content.query]
+        arm = words.column + arm + words.where_known.format(repr(time)) * has_nulls
+        # The call of change().
+        log, named = "irm", by[0] if len(by) == 1 else [*by] or None
         if self.content.queries_recur:  # then the queries are those of each time
-            log = f"irm.per_query({self.content.first!r}).irm"
+            log, query = f"irm.per_query({self.content.first!r}).irm", [*self.content.query]
             own = {"query": [*query, time], "value": "value", "cluster": query[0]}
             arm += "".join(f", {role}={value!r}" for role, value in own.items())
             named = named if {*by} <= {*self.content.by} else None
         code = f"{log}(arm={arm}, by={named!r}).change({self.content.first!r}, baseline={names[0]!r})"
-        code += words.without_nulls.format(repr(column)) * lacks
-        yield self._plain("code", f"In code: {code}")
+        return f"In code: {code}{words.without_nulls.format(repr(column)) * has_nulls}"
 
     def _explaining(self) -> list[str]:
         """Return the first column of the frame that has no role and may explain a change: a few words, one a query."""

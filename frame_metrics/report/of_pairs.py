@@ -39,8 +39,8 @@ class PairSentences(SentenceWriter):
         if self.content.has_baseline:
             yield from self._with_baselines(rows, [*dict.fromkeys(frame["baseline"])])
             return
-        others = [one for one in self.content.places if one != self.best]
-        for at, pair in enumerate(self._pair(rows, self.best, other) for other in others):
+        others = [one for one in self.content.places if one != self.content.best]
+        for at, pair in enumerate(self._pair(rows, self.content.best, other) for other in others):
             if pair and (at == 0 or pair.is_significant):
                 yield pair
             if pair and pair.is_significant:
@@ -53,9 +53,9 @@ class PairSentences(SentenceWriter):
         sure = [one for one in others if any((p := self._pair(rows, one, base)) and p.is_significant for base in named)]
         # Without a direction none is the best: all that differ are named. What is in no period is none of them.
         has_direction = bool(sign_of(self.content.first_compared))
-        told = [one for one in sure if one is not None] if self._are_periods else sure
-        some = others[:1] if has_direction or not told else told[:MOST_SYSTEMS]
-        some = [others[0], *told][:MOST_SYSTEMS] if self._are_periods and others[0] not in some else some
+        known = [one for one in sure if one is not None] if self._are_periods else sure
+        some = others[:1] if has_direction or not known else known[:MOST_SYSTEMS]
+        some = [others[0], *known][:MOST_SYSTEMS] if self._are_periods and others[0] not in some else some
         for one in some:
             for base in named:
                 if pair := self._pair(rows, one, base):

@@ -90,7 +90,7 @@ class PeriodSentences(SentenceWriter):
         lines = [self._line(system, dict(part), timed) for (system, *part), timed in found.items()]
         if len(lines) > MOST_LINES:  # then those of segments alone may be few enough
             lines = [line for line in lines if not self._is_whole(line)]
-        return sorted(lines, key=lambda line: line.system != self.best)
+        return sorted(lines, key=lambda line: line.system != self.content.best)
 
     @property
     def are_enough_for_breaks(self) -> bool:
@@ -116,11 +116,8 @@ class PeriodSentences(SentenceWriter):
         there = [(time.number, row) for time, row in timed if row["value"] is not None]
         return Line(system, part, timed[0][0].unit, sorted(there, key=lambda one: one[0]))
 
-    def all(self, nothing: list[str]) -> Iterator[Sentence]:
-        """Yield how the first metric changed over time; first and last periods that are partly filled are left out.
-
-        ``nothing``: takes what was looked for and is not there.
-        """
+    def all(self) -> Iterator[Sentence]:
+        """Yield how the first metric changed over time; first and last periods that are partly filled are left out."""
         if not self.lines:
             return
         longest = max(self.lines, key=lambda line: (not self._is_whole(line), len(line.filled)))
@@ -151,7 +148,7 @@ class PeriodSentences(SentenceWriter):
         else:
             each = [line.periods.course.p for line in self.lines if line.periods.looked_for]
             sure = p_words(min(1.0, min(each) * len(each)))
-            nothing.append(f"{self._not_found(longest.periods.looked_for)} ({sure})")
+            yield self._plain("nothing", f"{self._not_found(longest.periods.looked_for)} ({sure})")
 
     def _single_times(self, line: Line) -> str:
         """Return that most times are of one query alone, as they were logged, "" if they are not."""
@@ -230,9 +227,9 @@ class PeriodSentences(SentenceWriter):
                 continue
             way, levels = "fell" if course.after < course.before else "rose", (course.before, course.after)
             before, after = map(number_text, levels)
-            told = f"{way} near {self._when(line.rows[course.cut])}, from {before} to {after} ({p_words(p)})"
+            change = f"{way} near {self._when(line.rows[course.cut])}, from {before} to {after} ({p_words(p)})"
             few = f"{len(line.rows)} days are too few to tell"
-            of = f"If all weekdays were alike, {self.content.first}{of_system(line.system)} {told}; {few}"
+            of = f"If all weekdays were alike, {self.content.first}{of_system(line.system)} {change}; {few}"
             yield self._plain("absent", of, within=self._in_words(line.part) or None)
             return
 

@@ -42,12 +42,11 @@ class SegmentSentences(SentenceWriter):
 
     def all(self, pairs: Sequence[Difference]) -> Iterator[Sentence]:
         """Yield what is found in segments or over time, and what was looked for and is not there."""
-        nothing: list[str] = []
-        opposite = [*self._opposite(pairs, nothing)]
-        unusual = [*self._unusual_segment(pairs, nothing)]
+        opposite, unusual = [*self._opposite(pairs)], [*self._unusual_segment(pairs)]
         mentioned = [_sides(one) for one in unusual if isinstance(one, Difference)]
-        yield from unusual
-        yield from (one for one in opposite if not isinstance(one, Difference) or _sides(one) not in mentioned)
+        opposite = [one for one in opposite if not isinstance(one, Difference) or _sides(one) not in mentioned]
+        yield from (one for one in (*unusual, *opposite) if one.kind != "nothing")
+        nothing = [one.of for one in (*opposite, *unusual) if isinstance(one, Plain) and one.kind == "nothing"]
         if nothing:
             yield self._plain("nothing", f"Looked for and not found: {', '.join(nothing)}")
 
@@ -55,13 +54,13 @@ class SegmentSentences(SentenceWriter):
     def _in_segments(self) -> tuple[list[dict[str, Any]], str]:
         """The comparison with the best system, or with saved numbers, in each segment; else the reason."""
         named, name = self.compare_options["baseline"], self.content.first_compared
-        baseline = named if is_frame(named) else self.work.as_baseline(self.best)
+        baseline = named if is_frame(named) else self.work.as_baseline(self.content.best)
         options = in_segments(self.compare_options, self.content.by) | {"baseline": baseline, "over": "all"}
         call = partial(self.work.compare, self.work.irm, *self.work.metrics_to_pass(name), **options)
         found, reason = self.work.result_or_reason(call)
         return [] if found is None else found.to_dicts(), reason.removeprefix("baseline: ")
 
-    def _opposite(self, pairs: Sequence[Difference], nothing: list[str]) -> Iterator[Sentence]:
+    def _opposite(self, pairs: Sequence[Difference]) -> Iterator[Sentence]:
         """Yield segments in which another system beats the best one; p-values are corrected for all tests together."""
         name, series = self.content.first_compared, self._series()
         if not pairs or not self.content.by:
@@ -77,7 +76,7 @@ class SegmentSentences(SentenceWriter):
         saved = is_frame(self.compare_options["baseline"])
         yield from self._new(rows) if saved else ()
         each = [self._of_row(Difference, row, by=name) for row in rows]
-        each = [one.swapped() for one in each if one.system == self.best] if saved else each
+        each = [one.swapped() for one in each if one.system == self.content.best] if saved else each
         worse = sign_of(name)
         other = [one for one in each if one.is_significant and one.gap * worse > 0]
         other.sort(key=lambda one: one.p_adjusted or 0)
@@ -89,7 +88,7 @@ class SegmentSentences(SentenceWriter):
             sentence = f"{better[0].upper()}{better[1:]} better in {more:,} more segment{'s' * (more > 1)}"
             yield self._plain("absent", sentence, by=name)
         if worse and not other and self._n > 1:
-            nothing.append(f"a segment in which {better} better")
+            yield self._plain("nothing", f"a segment in which {better} better")
 
     def _new(self, rows: Sequence[Mapping[str, Any]]) -> Iterator[Sentence]:
         """Yield the segments of the frame of which there are no saved numbers."""
@@ -111,18 +110,18 @@ class SegmentSentences(SentenceWriter):
     def _n(self) -> int:
         return len(self.segments_of_best)
 
-    def _unusual_segment(self, pairs: Sequence[Difference], nothing: list[str]) -> Iterator[Sentence]:
+    def _unusual_segment(self, pairs: Sequence[Difference]) -> Iterator[Sentence]:
         """Yield the segment that is farthest from the rest, if that is no chance. Of periods yield their course."""
         if not self.segments_of_best:
             return
-        found = [] if self._periods is None else [*self._over_time(self._periods, nothing)]
+        found = [] if self._periods is None else [*self._over_time(self._periods)]
         yield from found
         if any(isinstance(one, TimeChange) for one in found):
             return
         if self._periods and (self._periods.are_enough_for_breaks or self._why_unlike()):
             return
         if self._n > 1:  # too few periods for a break are segments like others
-            yield from self._segment_like_others(pairs, nothing)
+            yield from self._segment_like_others(pairs)
 
     @cached_property
     def _periods(self) -> PeriodSentences | None:
@@ -133,18 +132,18 @@ class SegmentSentences(SentenceWriter):
             return None
         return PeriodSentences(content, self.work, self.compare_options, self._times[0])
 
-    def _segment_like_others(self, pairs: Sequence[Difference], nothing: list[str]) -> Iterator[Sentence]:
+    def _segment_like_others(self, pairs: Sequence[Difference]) -> Iterator[Sentence]:
         """Yield the segment that is farthest from the rest, or that changed most, if that is no chance."""
         if self.content.has_baseline and self.content.arms:
-            yield from self._greatest_change(pairs, nothing)
+            yield from self._greatest_change(pairs)
         elif why := self._why_not():
             yield self._not_looked_for(why)
         elif self.content.query:
-            yield from self._of_queries_and_changes(pairs, nothing)
+            yield from self._of_queries_and_changes(pairs)
         elif self.content.has_baseline and any(one.is_significant for one in self._of_pair(pairs)):
-            yield from self._greatest_change(pairs, nothing)
+            yield from self._greatest_change(pairs)
         elif self.content.ci is not None:  # without intervals nothing stands out
-            yield from self._of_rows(self.content.ci, nothing)
+            yield from self._of_rows(self.content.ci)
 
     def _of_pair(self, pairs: Sequence[Difference]) -> list[Difference]:
         """Return the differences of the first pair in each segment."""
@@ -154,21 +153,21 @@ class SegmentSentences(SentenceWriter):
         sides = [(pair.system, pair.baseline) for pair in pairs[:1]]
         return [one for one in each if (one.system, one.baseline) in sides]
 
-    def _greatest_change(self, pairs: Sequence[Difference], nothing: list[str]) -> Iterator[Sentence]:
+    def _greatest_change(self, pairs: Sequence[Difference]) -> Iterator[Sentence]:
         """Yield the segment in which the difference of a pair is greatest, of those with a significant one."""
         of_pair = self._of_pair(pairs)
         significant = [one for one in of_pair if one.is_significant]
         if significant:
             yield the_greatest(significant, pairs[0])
         elif of_pair:
-            nothing.append("a segment that changed")
+            yield self._plain("nothing", "a segment that changed")
 
-    def _over_time(self, periods: PeriodSentences, nothing: list[str]) -> Iterator[Sentence]:
+    def _over_time(self, periods: PeriodSentences) -> Iterator[Sentence]:
         """Yield the changes over time of all systems and segments together, the surest first."""
         if why := self._why_unlike():
             yield self._plain("absent", f"No trend, break or outage is looked for: {why}")
             return
-        yield from periods.all(nothing)
+        yield from periods.all()
 
     def _not_looked_for(self, why: str) -> Plain:
         return self._plain("absent", f"No segment that stands out is looked for: {why}")
@@ -206,34 +205,32 @@ class SegmentSentences(SentenceWriter):
         way = ACCURACY if self.work.columns.predicted else BRIER
         return f"{content.first} is an average over classes, and not all segments ({self._by}) have the same; {way}"
 
-    def _of_queries_and_changes(self, pairs: Sequence[Difference], nothing: list[str]) -> Iterator[Sentence]:
+    def _of_queries_and_changes(self, pairs: Sequence[Difference]) -> Iterator[Sentence]:
         """Yield the segment that stands out, and which others surely changed; else the one that surely changed most."""
         if not (self.content.has_baseline and pairs):
-            yield from self._of_queries(None, nothing)
+            yield from self._of_queries(None)
             return
         sure = [one for one in self._of_pair(pairs) if one.is_significant]
-        not_found = list[str]()
-        found = [*self._of_queries(pairs[0], not_found)]
+        found = [*self._of_queries(pairs[0])]
         if sure and not any(isinstance(one, OutstandingSegment) for one in found):
-            yield from self._greatest_change(pairs, nothing)
+            yield from self._greatest_change(pairs)
         else:
-            nothing += not_found
             for one in found:
                 if isinstance(one, OutstandingSegment):
                     others = [other for other in sure if other.segment != one.segment]
                     one = replace(one, more=surely_too(others, one.difference))
                 yield one
         if self._times:  # what happens to all systems in a period is no difference of theirs
-            yield from self._of_queries(None, nothing)
+            yield from self._of_queries(None)
 
-    def _of_queries(self, pair: Difference | None, nothing: list[str]) -> Iterator[Sentence]:
+    def _of_queries(self, pair: Difference | None) -> Iterator[Sentence]:
         """Yield the segment whose mean is farthest from that of all other queries, if its p-value is below .05.
 
         Parameters
         ----------
         pair : the difference from a baseline that is looked at; None for the values of the best system.
         """
-        system, name, options = self.best, self.content.first, None
+        system, name, options = self.content.best, self.content.first, None
         if pair is not None:
             saved, system, name = is_frame(self.compare_options["baseline"]), pair.system, self.content.first_compared
             baseline = self.compare_options["baseline"] if saved else self.work.as_baseline(pair.baseline)
@@ -249,7 +246,7 @@ class SegmentSentences(SentenceWriter):
             yield self._not_looked_for(self._too_few())
         elif row["p_value"] >= ALPHA:
             what = "that" if pair is None else f"in which the difference from {name_of(pair.baseline)}"
-            nothing.append(f"a segment {what} stands out ({p_words(row['p_value'])})")
+            yield self._plain("nothing", f"a segment {what} stands out ({p_words(row['p_value'])})")
         else:
             left_out = {*self.content.by} - {self._period} if row["is_whole"] else {}
             yield self._standing({name: value for name, value in row.items() if name not in left_out}, pair)
@@ -271,11 +268,11 @@ class SegmentSentences(SentenceWriter):
         """Return the sentence about a segment that stands out; ``row``: of ``farthest``."""
         figures = {"baseline_value": row["whole"], "p_adjusted": row["p_value"], "correction": "max_t"}
         if pair is None:
-            return self._of_row(OutstandingSegment, row, system=self.best, **figures)
+            return self._of_row(OutstandingSegment, row, system=self.content.best, **figures)
         figures |= {"system": pair.system, "baseline": pair.baseline}
         return self._of_row(OutstandingSegment, row, by=self.content.first_compared, **figures)
 
-    def _of_rows(self, ci: float, nothing: list[str]) -> Iterator[Sentence]:
+    def _of_rows(self, ci: float) -> Iterator[Sentence]:
         """Yield the segment whose interval excludes the value of all rows; intervals hold for all segments together.
 
         Beside other columns, each time is one more. It comes first if its segments are off but for the farthest, too.
@@ -290,7 +287,7 @@ class SegmentSentences(SentenceWriter):
         each = [partial(one.evaluate, self.content.first, ci=level, resamples=draws) for one in parts]
         found = [self.work.result_or_reason(call) for call in each]
         every = [row for some, _ in found if some is not None for row in some.to_dicts()]
-        rows = [row for row in every if self._system(row) == self.best and row["n"] >= MIN_ROWS_OF_SEGMENT]
+        rows = [row for row in every if self._system(row) == self.content.best and row["n"] >= MIN_ROWS_OF_SEGMENT]
         rows = [row for row in rows if row["ci_low"] is not None and row["ci_high"] is not None]
         if not rows:
             _, reason = found[0]
@@ -305,7 +302,7 @@ class SegmentSentences(SentenceWriter):
         for row in [*wholes, *singles][:1]:
             yield self._of_row(OutstandingSegment, row, baseline_value=whole)
         if not far:
-            nothing.append("a segment that stands out")
+            yield self._plain("nothing", "a segment that stands out")
 
     def _is_of_all(self, row: Mapping[str, Any], single: Mapping[str, Any], rows: Any, whole: float) -> bool:
         """Return True if the segments of a time, but for one, are half as far off as all of them on average."""

@@ -11,7 +11,7 @@ import polars as pl
 from frame_metrics import plot
 from frame_metrics.backends.times import ordered_distinct
 from frame_metrics.measuring.results import PPI_COLUMNS, PPI_ENDS
-from frame_metrics.plot.charts import ALONE, CUT, for_phones, untitled, with_legend_below
+from frame_metrics.plot.charts import ALONE, CUT, for_phones, size_in_pixels, untitled, with_legend_below
 from frame_metrics.report.blocks import Picture
 from frame_metrics.report.cells import plain_text
 from frame_metrics.report.chosen_rows import foremost
@@ -52,7 +52,7 @@ def drawn(content: Content) -> dict[str, Picture]:
             note = "" if name == "curve scores" else " The numbers are in the table."
             if name == "segments" and any(BOLD in svg for svg in svgs):  # the table has none: its values are over all
                 notes = [*notes, "in bold: the best"]
-            small = name in SMALL_CHARTS and max(_sides(svg)[0] for svg in svgs) <= BESIDE
+            small = name in SMALL_CHARTS and max(size_in_pixels(svg)[0] for svg in svgs) <= BESIDE
             found[name] = Picture(title, f"Picture: {title}.{note}", svgs, notes, small)
     if "differences" in found and {"confusion", "thresholds"} & {*found}:  # two pictures are open
         found["all differences"] = found.pop("differences")
@@ -69,18 +69,13 @@ def _notes(title: Any) -> list[str]:
 def _for_both(chart: Any, name: str) -> list[str]:
     """Return a chart as SVG, and one more for phones if its letters would be too small there."""
     wide = _svg(chart, name)
-    width, height = _sides(wide)
+    width, height = size_in_pixels(wide)
     if height > USUAL_HEIGHT:
         wide = wide.replace('style="', f'style="--high:{height:.0f}px;', 1)
     if width <= WIDEST and height <= HIGHEST:
         return [wide]
     both = {"wide": wide, "narrow": _svg(for_phones(chart), f"{name}-narrow")}
     return [svg.replace("<svg ", f'<svg class="{kind}" ', 1) for kind, svg in both.items()]
-
-
-def _sides(svg: str) -> list[float]:
-    """Return the width and the height of a picture, in pixels."""
-    return [float(side) for side in re.findall(r' (?:width|height)="([\d.]+)"', svg[: svg.index(">")])]
 
 
 def _charts_of_metrics(frame: pl.DataFrame, ci: float | None) -> list[Any]:
@@ -225,5 +220,5 @@ def _svg(chart: Any, name: str) -> str:
 
     text = re.sub(r"<[a-zA-Z][^>]*>", in_tag, plot.svg(chart).replace(ALONE, "", 1))
     # In line with text and tables, and with letters that are hardly larger than theirs.
-    widest = f"max-width:{LARGEST * _sides(text)[0]:.0f}px"
+    widest = f"max-width:{LARGEST * size_in_pixels(text)[0]:.0f}px"
     return text.replace("<svg ", f'<svg preserveAspectRatio="xMinYMid" style="{widest}" ', 1)

@@ -41,22 +41,17 @@ class SentenceWriter:
     compare_options: Mapping[str, Any]
 
     @cached_property
-    def best(self) -> Any:
-        """The best system by the first metric; None if there are no systems."""
-        return next(iter(self.content.places), None)
-
-    @cached_property
     def best_row(self) -> dict[str, Any]:
         """The row of the best or only system in the results of the first metric."""
         rows = self.content.of_first(self.content.results).to_dicts()
-        return next(row for row in rows if self._system(row) == self.best)
+        return next(row for row in rows if self._system(row) == self.content.best)
 
     @cached_property
     def segments_of_best(self) -> list[dict[str, Any]]:
         """The segments of the best system, by the first metric; none without segments."""
         frame = self.content.segments
         every = [] if frame is None else self.content.of_first(frame).to_dicts()
-        return [row for row in every if self._system(row) == self.best]
+        return [row for row in every if self._system(row) == self.content.best]
 
     @cached_property
     def _times(self) -> list[str]:

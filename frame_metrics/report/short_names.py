@@ -44,11 +44,11 @@ def in_full_once(sentences: Sequence[str], names: Iterable[str]) -> list[str]:
     long = sorted((name for name, cut in short.items() if cut != name), key=len, reverse=True)
     if not long or len({*short.values()}) < len(short):
         return [*sentences]
-    each, said = re.compile("|".join(map(re.escape, long))), set[str]()
+    each, seen = re.compile("|".join(map(re.escape, long))), set[str]()
 
     def written(found: re.Match[str]) -> str:
-        first = found[0] not in said
-        said.add(found[0])
+        first = found[0] not in seen
+        seen.add(found[0])
         return found[0] if first else short[found[0]]
 
     return [each.sub(written, sentence) for sentence in sentences]

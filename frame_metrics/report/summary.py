@@ -124,7 +124,7 @@ class SummarySentences(SentenceWriter):
         yield from self._weighted()
         yield from self._absent()
         sides = (pairs[0].system, pairs[0].baseline) if pairs else ()
-        yield from self._unjudged(next((one for one in sides if one != self.best), None))
+        yield from self._unjudged(next((one for one in sides if one != self.content.best), None))
         yield from self._undefined()
         yield from audit.lacking()
         yield from audit.worse_than_chance()
@@ -143,7 +143,7 @@ class SummarySentences(SentenceWriter):
     def _others(self) -> str:
         """Words for the values of the other systems, each with its number of rows or queries if that is another."""
         content, best = self.content, self.best_row
-        rows = [row for row in content.of_first(content.results).to_dicts() if self._system(row) != self.best]
+        rows = [row for row in content.of_first(content.results).to_dicts() if self._system(row) != self.content.best]
         rows.sort(key=lambda row: content.places[self._system(row)])
         texts = [f"that of {name_of(self._system(row))} is {number_text(row['value'])}" for row in rows]
         over = [f" (over {row['n']:,})" if row["n"] != best["n"] else "" for row in rows]
@@ -169,7 +169,7 @@ class SummarySentences(SentenceWriter):
         if effective is not None and self.work.irm.roles.get("propensity") is not None:
             name, metric = self.content.asked[0]
             what = "lists" if metric.off_policy else "relevant results"
-            yield PropensityWeights(metric=name, system=self.best, n_effective=effective, weighted=what)
+            yield PropensityWeights(metric=name, system=self.content.best, n_effective=effective, weighted=what)
         if self._weighs():
             yield self._of_row(ColumnWeights, self.best_row, n_effective=effective, weight=self.content.weighted)
 
@@ -198,7 +198,7 @@ class SummarySentences(SentenceWriter):
     def _undefined(self) -> Iterator[UndefinedValues]:
         """Yield where the first metric is undefined, and what becomes of it."""
         results = self.content.of_first(self.content.results)
-        rows = sorted(results.to_dicts(), key=lambda row: self._system(row) != self.best)
+        rows = sorted(results.to_dicts(), key=lambda row: self._system(row) != self.content.best)
         # A pooled value that nothing fills may be there, as a debiased error, whose bins of one row are counted.
         filled = self._fill is not None
         rows = [
@@ -270,17 +270,17 @@ class SummarySentences(SentenceWriter):
         if judged is not None:
             judged = self.content.over_all(judged)
             share = {self._system(row): None if row["value"] is None else 1 - row["value"] for row in judged.to_dicts()}
-            sides = [self.best, *([other] if other is not None and other in share else [])]
+            sides = [self.content.best, *([other] if other is not None and other in share else [])]
             lack = any(row["n_undefined"] for row in judged.to_dicts() if self._system(row) in sides)
             sizes = {self._system(row): row["n"] for row in judged.to_dicts() if lack}  # of those with results
             yield UnjudgedResults(
                 metric=self.content.first,
-                system=self.best,
+                system=self.content.best,
                 cutoff=k,
-                share=share[self.best],
+                share=share[self.content.best],
                 baseline=sides[1] if len(sides) > 1 else None,
                 baseline_share=share[sides[1]] if len(sides) > 1 else None,
-                n_with_results=sizes.get(self.best),
+                n_with_results=sizes.get(self.content.best),
                 baseline_n_with_results=sizes.get(sides[1]) if len(sides) > 1 else None,
                 warned=not self._unjudged_warnings.is_empty(),
             )

@@ -36,7 +36,6 @@ from frame_metrics.measuring.split import check_split
 from frame_metrics.metrics.names import check_some
 from frame_metrics.report.blocks import Block, Code, Group, Linked, Picture, Section
 from frame_metrics.report.cells import library, naming_nulls, plain_text
-from frame_metrics.report.chosen_rows import foremost
 from frame_metrics.report.content import Content
 from frame_metrics.report.gathering import gathered
 from frame_metrics.report.layout import best_first, sections_of, verdict
@@ -205,8 +204,8 @@ def unbroken(text: str) -> str:
 def as_markdown(content: Content) -> str:
     """Return a report as Markdown; its tables have the numbers of the pictures, which are left out."""
     content = best_first(content)
-    said, _ = verdict(content)
-    head = [f"# {markdown_text(plain_text(content.title))}", f"{markdown_text(plain_text(_made(content)))} {said}"]
+    finding, _ = verdict(content)
+    head = [f"# {markdown_text(plain_text(content.title))}", f"{markdown_text(plain_text(_made(content)))} {finding}"]
     sections = [_section(section) for section in sections_of(content, {})]
     return "\n\n".join([*head, *sections]) + "\n"
 
@@ -305,8 +304,7 @@ def _sides(content: Content) -> dict[str, str | None]:
 
 def _rows(table: pl.DataFrame, content: Content) -> dict[str, Any]:
     """Return the rows of a table and the number of rows left out; if there are too many, the best systems stay."""
-    systems = content.systems_of_rows(table)
-    first = table[list(foremost(systems, content.places, MOST_ROWS))]
+    first = content.foremost_rows(table, MOST_ROWS)
     return {"rows": [_plain(row) for row in first.iter_rows(named=True)], "left_out": len(table) - len(first)}
 
 
