@@ -176,6 +176,12 @@ def called(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, st
     return code, printed.out, printed.err.splitlines()
 
 
+def same_rows(one: dict[str, Any], other: dict[str, Any]) -> bool:
+    """Whether two rows are the same but for rounding."""
+    close = {name: pytest.approx(v, rel=1e-9, abs=1e-12) if isinstance(v, float) else v for name, v in other.items()}
+    return one == close
+
+
 def found_by_name(irm: Any) -> list[str]:
     """The roles whose columns were found by name, as the repr shows them."""
     return [line.split()[0] for line in repr(irm).splitlines() if line.endswith("  found by name")]

@@ -22,30 +22,15 @@ from frame_metrics.backends.tables import Cell, Table, in_html, in_text
 INDENT = " " * 4
 MIDNIGHT = time()
 DIGITS = 6  # significant digits of numbers
-FINDINGS, SENTENCES = (
-    {"check", "severity", "n", "share", "message"},
-    {"kind", "place", "sentence"},
-)  # columns of these results
+FINDINGS, SENTENCES = {"check", "severity", "n", "share", "message"}, {"kind", "place", "sentence"}  # their columns
 OF_FINDINGS = {*FINDINGS, "example"}  # columns of an audit besides its keys; a caller may drop the example
 NULL = "null"  # a segment without a value, as pictures call it
 WRITTEN = 0.000005  # the least number that is written out
 DIGITS_IN_NOTEBOOK = 4  # significant digits of numbers in a notebook
 # Columns of a comparison that a notebook shows on demand.
 ON_DEMAND = (
-    *(
-        "k",
-        "p_value",
-        "relative",
-        "relative_low",
-        "relative_high",
-        "effect_size",
-        "n_unpaired",
-        "n_undefined",
-        "n_unanswered",
-        "test",
-        "n_tests",
-    ),
-    *("correction", "n_shared", "unit_share", "baseline_unit_share", "split_note"),
+    *("k", "p_value", "relative", "relative_low", "relative_high", "effect_size", "n_unpaired", "n_undefined"),
+    *("n_unanswered", "test", "n_tests", "correction", "n_shared", "unit_share", "baseline_unit_share", "split_note"),
     *("n_unjudged", "baseline_n_unjudged"),
 )
 JOINT = ("correction", "n_tests", "metric")  # those of which intervals hold together

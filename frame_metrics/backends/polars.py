@@ -144,9 +144,8 @@ class LazyPolars(Streamed, PolarsFrame):
 
     def with_columns(self, columns: dict[str, Any]) -> PolarsFrame:
         made = super().with_columns(columns)
-        vars(made).update(
-            _plan_text=self._plan_text, _made=[*columns]
-        )  # the text of the plan as given says how files are read
+        # The text of the plan as given says how files are read.
+        vars(made).update(_plan_text=self._plan_text, _made=[*columns])
         return made
 
     def head_and_height(self, n: int) -> None:

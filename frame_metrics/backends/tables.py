@@ -160,9 +160,8 @@ def _html_cell(cell: Cell, number: bool, *, first: bool) -> str:
     text = f'<a href="#{cell.link}">{text}</a>' if cell.link else text
     small = f" <small>{escape(cell.subtext)}</small>" if cell.subtext else ""
     key += f' title="{escape(cell.whole)}"' if cell.whole else ""
-    mark = (
-        f'<span class="mark">{cell.mark}</span>' if len(cell.mark) == 1 else cell.mark
-    )  # a sign, beside aligned digits
+    # A sign stands beside aligned digits.
+    mark = f'<span class="mark">{cell.mark}</span>' if len(cell.mark) == 1 else cell.mark
     return f"<{opened}{side}{key}>{text}{mark}{small}</{tag}>"
 
 

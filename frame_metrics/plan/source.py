@@ -104,7 +104,7 @@ def answer_of(
     schema: Schema,
     *,
     keys: Sequence[str] = (),
-    in_pieces: bool = False,
+    in_pieces: bool = True,
     by_document: bool = False,
     on_unreadable: Callable[[FrameMetricsError], Answer] | None = None,
 ) -> Any:

@@ -105,7 +105,7 @@ def agreement(plan: Plan, options: AgreementOptions) -> Any:
         kind = types[ANNOTATOR]
         return dict.fromkeys(PAIR, kind.inner if call.unfolds and isinstance(kind, pl.List) else kind) | options.schema
 
-    return answer_of(call, compute, schema, keys=keys, in_pieces=True)
+    return answer_of(call, compute, schema, keys=keys)
 
 
 def _names_in(given: Any) -> list[str]:
@@ -222,7 +222,7 @@ def disagreements(plan: Plan) -> Any:
         rows = log.rows(table["row"].to_numpy().astype(np.int64) + log.n_rows)
         return Answer(dict.fromkeys(keys, rows), {name: table[name].cast(kind) for name, kind in RANGE_COLUMNS.items()})
 
-    return answer_of(call, compute, lambda _: RANGE_COLUMNS, keys=keys, in_pieces=True)
+    return answer_of(call, compute, lambda _: RANGE_COLUMNS, keys=keys)
 
 
 def _differing(each: pl.DataFrame, keys: Sequence[str], value: str) -> pl.DataFrame:
@@ -280,8 +280,8 @@ def _references(each: pl.DataFrame, wanted: Sequence[str]) -> Sequence[str]:
 def _check_ratios(values: pl.Series) -> None:
     """Raise for a grade below 0, which has no ratio to another one."""
     if len(below := values.filter(values < 0)):
-        said = f"{len(below)} of {len(values)} are below it, as {below[0]:g}"
-        raise BadValueError(f"level='ratio' takes grades from 0 up, and {said}; pass level='interval'")
+        below_it = f"{len(below)} of {len(values)} are below it, as {below[0]:g}"
+        raise BadValueError(f"level='ratio' takes grades from 0 up, and {below_it}; pass level='interval'")
 
 
 def _paired(
@@ -290,9 +290,8 @@ def _paired(
     """Pair the annotators of a segment, each two of them, or each with the references."""
     judged: Any = log.separate_judgments
     each = each.select(*judged.judgment_keys, "annotator", value, "row")
-    each = each.sort(
-        *judged.judgment_keys, "annotator", nulls_last=True
-    )  # so that nothing depends on the order of the rows
+    # Sorted, so that nothing depends on the order of the rows.
+    each = each.sort(*judged.judgment_keys, "annotator", nulls_last=True)
     query, document = run_codes(each, judged.keys), run_codes(each, judged.judgment_keys)
     pairs = pair_annotators(each, document, value, references)
     query_of = np.zeros(document.max(initial=-1) + 1, np.int64)

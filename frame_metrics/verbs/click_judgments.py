@@ -73,7 +73,7 @@ def click_judgments(
         counts = {name: each[name].cast(kind) for name, kind in RESULT.items()}
         return Answer(dict.fromkeys(keys, at_rows(at)), counts, table=table)
 
-    return answer_of(per_system, compute, lambda _: RESULT, keys=keys, in_pieces=True)
+    return answer_of(per_system, compute, lambda _: RESULT, keys=keys)
 
 
 def _graded(rows: pl.DataFrame, model: str, keys: Sequence[str], by: Sequence[str], smoothing: float) -> pl.DataFrame:

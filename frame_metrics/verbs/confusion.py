@@ -50,7 +50,7 @@ def confusion(plan: Plan, *, margins: bool, shares: bool, payoffs: bool) -> Any:
         cases = cases_read(source, named=True, totals=margins)
         return in_caller_type(_counts(cases, margins=margins, shares=shares, payoffs=payoffs), source)
 
-    return answer_of(call, compute, schema, keys=call.columns.cell_keys, in_pieces=True)
+    return answer_of(call, compute, schema, keys=call.columns.cell_keys)
 
 
 def _counts(cases: Cases, *, margins: bool, shares: bool, payoffs: bool) -> Answer:
@@ -138,9 +138,8 @@ def _rows_of(groups: int, actual: int, predicted: int, *, margins: bool) -> tupl
     sizes = (predicted, actual) if margins else (predicted - 1, actual - 1)
     prediction, true = (at.ravel() for at in np.indices(sizes, np.int32))
     if margins:
-        over = 2 * (true == actual - 1) + (
-            prediction == predicted - 1
-        )  # 1 over predictions, 2 over classes, 3 over both
+        # 1 over predictions, 2 over classes, 3 over both.
+        over = 2 * (true == actual - 1) + (prediction == predicted - 1)
         order = np.argsort(over, kind="stable")
         prediction, true = prediction[order], true[order]
     return (

@@ -116,7 +116,7 @@ def curve(plan: Plan, kinds: Sequence[str], options: CurveOptions) -> Any:
         return _points_of_curve(cases, kind, options, levels)
 
     keys = call.columns.keys if per and levels is None else call.columns.cell_keys
-    return answer_of(call, compute, lambda _: types, keys=keys, in_pieces=True)
+    return answer_of(call, compute, lambda _: types, keys=keys)
 
 
 def _is_ctr(kind: Any) -> bool:
@@ -157,7 +157,7 @@ def _by_cutoff(plan: Plan, kinds: Sequence[str], options: CurveOptions, *, count
         return replace(rows, columns={name: values[name] for name in columns})
 
     keys = call.columns.keys if options.per else call.columns.cell_keys
-    return answer_of(call, compute, lambda types: columns, keys=keys, in_pieces=True)
+    return answer_of(call, compute, lambda types: columns, keys=keys)
 
 
 def _check_curves(kinds: Sequence[str], of_cutoffs: Sequence[str]) -> None:

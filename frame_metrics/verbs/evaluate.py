@@ -73,9 +73,7 @@ def evaluate(plan: Plan, metrics: Sequence[Metrics], options: EvaluateOptions) -
         )
         return averaged(measured, options, wide, counts_unanswered=counts_answers(call))
 
-    return answer_of(
-        call, compute, lambda types: schema(asked, options, wide, call), keys=call.columns.cell_keys, in_pieces=True
-    )
+    return answer_of(call, compute, lambda types: schema(asked, options, wide, call), keys=call.columns.cell_keys)
 
 
 def _checked(plan: Plan, asked: Asked, options: EvaluateOptions) -> tuple[Call, Wide | None]:
@@ -122,7 +120,7 @@ def _of_values(plan: Plan, metrics: Sequence[Metrics], options: EvaluateOptions)
         saved_values.check_layout(named, options.layout)
         return schema(named or (), options, wide, call)
 
-    return answer_of(call, compute, types, keys=call.columns.cell_keys, in_pieces=True)
+    return answer_of(call, compute, types, keys=call.columns.cell_keys)
 
 
 def _of_rows(cases: Cases, asked: Asked, options: EvaluateOptions, wide: Wide | None) -> Answer:
@@ -208,4 +206,4 @@ def per_query(plan: Plan, metrics: Sequence[Metrics], *, layout: Layout) -> Any:
         columns = {name: pl.Float64 for name, _ in asked or ()} if layout == "wide" else PER_QUERY_COLUMNS
         return columns | ANSWERED_COLUMN
 
-    return answer_of(call, compute, types, keys=call.columns.keys, in_pieces=True)
+    return answer_of(call, compute, types, keys=call.columns.keys)

@@ -75,7 +75,7 @@ def explain(plan: Plan, metric: str | Metric, *, query: Any) -> Any:
         log = source.log()
         return _answer(log, _explained(log, asked, queries, source.type_of_docs))
 
-    return answer_of(call, compute, lambda _: SCHEMA, keys=keys, in_pieces=True)
+    return answer_of(call, compute, lambda _: SCHEMA, keys=keys)
 
 
 @record
@@ -84,9 +84,8 @@ class Explaining(PieceWork):
 
     asked: Asked
     queries: Sequence[tuple[Any, ...]]  # each as a value for each query column
-    grades: pl.Series | None = (
-        None  # grades of the whole frame that checks need, see ``_extreme_grades`` in some_queries.py
-    )
+    # Grades of the whole frame that checks need, see ``_extreme_grades`` in some_queries.py.
+    grades: pl.Series | None = None
 
     def answer(self, source: Source, whole_log: WholeLogFacts, *, ordered: bool) -> Answer:
         log = source.log(whole_log=whole_log)

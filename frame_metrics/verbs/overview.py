@@ -111,7 +111,7 @@ def _columns_by_role(plan: Plan) -> dict[str, tuple[str, ...]]:
 
 def _named(roles: Roles) -> dict[str, tuple[str, ...]]:
     """Return the columns of each role that the caller named."""
-    return {role: _as_columns(said) for role, said in roles.items() if role in COLUMNS and said is not None}
+    return {role: _as_columns(given) for role, given in roles.items() if role in COLUMNS and given is not None}
 
 
 def _as_columns(given: Any) -> tuple[str, ...]:

@@ -90,7 +90,6 @@ def per_class(plan: Plan, metrics: Sequence[Metrics], options: PerClassOptions) 
         compute,
         lambda types: {"class": type_of_classes(types, call)} | columns,
         keys=call.columns.cell_keys,
-        in_pieces=True,
     )
 
 

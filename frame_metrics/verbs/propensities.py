@@ -71,7 +71,7 @@ def propensities(plan: Plan, estimator: str, *, query_text: Any, k: int | None, 
         table = pl.concat(tables)
         return Answer(dict.fromkeys(by, at), {name: table[name] for name in RESULT}, table=counts)
 
-    return answer_of(per_system, compute, lambda _: RESULT, keys=by, in_pieces=True)
+    return answer_of(per_system, compute, lambda _: RESULT, keys=by)
 
 
 def _pairs(rows: pl.DataFrame, keys: Sequence[str], estimator: str) -> pl.DataFrame:

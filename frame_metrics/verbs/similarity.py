@@ -69,7 +69,7 @@ def similarity(given: Given, metrics: Sequence[Metrics], options: SimilarityOpti
         first |= {name: kinds[name] for name in (*columns.by, *(columns.query if options.per_query else ()))}
         return first | result
 
-    return answer_of(call, compute, types, in_pieces=True)
+    return answer_of(call, compute, types)
 
 
 def _measures(metrics: Sequence[Metrics]) -> Asked:

@@ -74,7 +74,7 @@ def _answer_of_points(plan: Plan, asked: Asked, made: Callable[[Cases, Asked], A
     count = pl.Float64 if call.columns.weight else pl.Int64
     types = {"threshold": pl.Float64} | dict.fromkeys(COUNTS_OF_TABLE, count) | {name: pl.Float64 for name, _ in asked}
     keys = call.columns.cell_keys
-    return answer_of(call, lambda source: made(binary_read(source), asked), lambda _: types, keys=keys, in_pieces=True)
+    return answer_of(call, lambda source: made(binary_read(source), asked), lambda _: types, keys=keys)
 
 
 def _check_thresholds(asked: Asked, conventions: Conventions) -> None:

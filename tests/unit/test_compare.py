@@ -19,7 +19,7 @@ from polars.testing import assert_frame_equal
 
 from comparisons import flipped
 from frame_metrics import IRM, BadValueError, ColumnError, NotComputableError
-from helpers import as_kind, as_polars, error, examples, real
+from helpers import as_kind, as_polars, error, examples, real, same_rows
 from inside import adjusted, always_a_progress_bar, few_bytes_at_a_time, mid_p, threads
 from refusals import check
 
@@ -52,12 +52,6 @@ def row_of(irm: IRM[pl.DataFrame], metric: str = "cg", **options: Any) -> dict[s
     found = irm.compare(metric, **options)
     assert len(found) == 1
     return found.row(0, named=True)
-
-
-def same(one: dict[str, Any], other: dict[str, Any]) -> bool:
-    """Whether two rows are the same but for rounding."""
-    close = {name: pytest.approx(v, rel=1e-9, abs=1e-12) if isinstance(v, float) else v for name, v in other.items()}
-    return one == close
 
 
 def noisy(n: int, systems: int = 2, seed: int = 0, shift: float = 0.0) -> dict[str, Sequence[float | None]]:
@@ -778,7 +772,7 @@ def test_pairs_of_systems_have_their_own_queries(unanswered: Any) -> None:
     rows = {(row["system"], row["baseline"]): row for row in three.iter_rows(named=True)}
     for other, one in combinations("abc", 2):
         two = row_of(of({other: values[other], one: values[one]})(unanswered=unanswered), correction="none")
-        assert same(rows[one, other] | {"n_tests": 1, "correction": None}, two)
+        assert same_rows(rows[one, other] | {"n_tests": 1, "correction": None}, two)
 
 
 def test_a_query_with_null_scores_only_is_answered() -> None:
@@ -950,7 +944,7 @@ def test_the_order_of_rows_does_not_matter(test: str, drawn: list[tuple[float, .
         for rows in (frame, frame.sample(fraction=1, shuffle=True, seed=seed))
     )
     for one, other in zip(first.iter_rows(named=True), second.iter_rows(named=True), strict=True):
-        assert same(one, other)
+        assert same_rows(one, other)
 
 
 @pytest.mark.parametrize("test", TESTS)
@@ -971,7 +965,7 @@ def test_scale_and_origin_do_not_matter(test: str, drawn: list[tuple[float, ...]
             continue
         assert second[name] == pytest.approx(factor * first[name], rel=1e-9, abs=1e-12)
     names = ("p_value", "p_adjusted", "effect_size", "wins", "ties", "losses", "n")
-    assert same({name: first[name] for name in names}, {name: second[name] for name in names})
+    assert same_rows({name: first[name] for name in names}, {name: second[name] for name in names})
 
 
 @pytest.mark.parametrize("test", TESTS)

@@ -14,7 +14,7 @@ from polars import testing as pl_testing
 from scipy import stats
 
 from frame_metrics import IRM, NotComputableError
-from helpers import KINDS, as_kind, as_polars, error, pairwise_cases, ready
+from helpers import KINDS, as_kind, as_polars, error, pairwise_cases, ready, same_rows
 from inside import REGISTRY, Classes, FullConfusion, FullScores, fisher, mcnemar, share_of
 from refusals import check
 
@@ -58,12 +58,6 @@ def sides(frame: pl.DataFrame, column: str, systems: str = "ba") -> list[Any]:
 def shuffled(frame: pl.DataFrame) -> pl.DataFrame:
     """The same rows in another order."""
     return frame.sample(fraction=1, shuffle=True, seed=3)
-
-
-def same(one: dict[str, Any], other: dict[str, Any]) -> bool:
-    """Whether two rows are the same but for rounding."""
-    close = {name: pytest.approx(v, rel=1e-9, abs=1e-12) if isinstance(v, float) else v for name, v in other.items()}
-    return one == close
 
 
 # McNemar's test
@@ -242,7 +236,7 @@ def test_rows_without_a_score_are_below_all() -> None:
     low = frame.with_columns(pl.col("score").fill_null(-99))
     row = row_of(frame, "roc_auc")
     assert row["n"] == 60
-    assert same(row, row_of(low, "roc_auc"))
+    assert same_rows(row, row_of(low, "roc_auc"))
 
 
 def test_scores_of_several_classes_get_the_bootstrap() -> None:
@@ -385,7 +379,7 @@ def test_shuffled_rows_give_the_same(more: dict[str, Any]) -> None:
     renamed = frame.with_columns(doc=pl.format("d{}", pl.col("doc") * 7 % 31)).pipe(shuffled)
     other = irm_of(renamed, **more).compare(*ALL, **FEW)
     assert other.select("p_value", "p_adjusted").equals(expected.select("p_value", "p_adjusted"))
-    assert all(same(*rows) for rows in zip(other.to_dicts(), expected.to_dicts(), strict=True))
+    assert all(same_rows(*rows) for rows in zip(other.to_dicts(), expected.to_dicts(), strict=True))
     back = irm_of(frame, **more).compare(*ALL, baseline="c", **FEW).filter(system="a").iter_rows(named=True)
     there = expected.filter(system="c", baseline="a").iter_rows(named=True)
     for one, other in zip(there, back, strict=True):
@@ -478,7 +472,7 @@ def test_counted_rows_are_those_they_stand_for(metrics: tuple[str, ...]) -> None
     found = irm_of(frame, count="n").compare(*metrics, **FEW)
     expected = irm_of(expanded).compare(*metrics, **FEW)
     for one, other in zip(found.iter_rows(named=True), expected.iter_rows(named=True), strict=True):
-        assert same(one, other)
+        assert same_rows(one, other)
 
 
 def test_no_other_metric_moves_a_value() -> None:

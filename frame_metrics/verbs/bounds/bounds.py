@@ -82,7 +82,7 @@ def bounds(
         return result if baseline is None else {"baseline": types[str(call.columns.system)]} | result
 
     keys = call.columns.keys if per_query else call.columns.cell_keys
-    return answer_of(call, compute, schema, keys=keys, in_pieces=True)
+    return answer_of(call, compute, schema, keys=keys)
 
 
 def _check_ties(asked: Asked, max_grade: float | None, baseline: Any) -> None:

@@ -56,10 +56,9 @@ def check_baseline(asked: Asked, call: Call, baseline: Any) -> None:
         raise ColumnError(
             f"baseline={quote(baseline)} is a system, and no column says which row is whose; name system={likely}"
         ).offering(**({"system": columns.shape.likely_systems[0]} if likely else {}))
-    named = columns.system in call.plan.available and call.plan.backend.holds_lists(
-        columns.system
-    )  # a system may be a list
-    if is_frame(baseline) or (isinstance(baseline, list | tuple) and not named):
+    # A system may be a list.
+    are_lists = columns.system in call.plan.available and call.plan.backend.holds_lists(columns.system)
+    if is_frame(baseline) or (isinstance(baseline, list | tuple) and not are_lists):
         raise BadValueError("baseline= is one system here, whose judgments are missing too; name one")
     if columns.systems_have_rows and not columns.doc:
         raise ColumnError("no document is named to tell which rows of two systems are the same; name doc=")

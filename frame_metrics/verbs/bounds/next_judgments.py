@@ -101,7 +101,7 @@ def to_judge(plan: Plan, n: int | None, metric: str | Metric, *, baseline: Any, 
         table = _first(table, way, n)
         return Answer(_keys(table, log, keys), {name: table[name].cast(result[name]) for name in result})
 
-    return answer_of(call, compute, lambda types: {key: types[key] for key in keys} | result, in_pieces=True)
+    return answer_of(call, compute, lambda types: {key: types[key] for key in keys} | result)
 
 
 def _first(table: pl.DataFrame, way: JudgingWay, n: int | None, *more: str) -> pl.DataFrame:

@@ -53,4 +53,4 @@ def ab_test(plan: Plan, metrics: Sequence[Metrics], options: ArmOptions | Change
             return changes_by_part(values_of_source(source, asked), options, saved)
         return arms_compared(values_of_source(source, asked), options, saved)
 
-    return answer_of(call, compute, schema, in_pieces=True)
+    return answer_of(call, compute, schema)

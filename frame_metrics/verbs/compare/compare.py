@@ -50,7 +50,7 @@ def compare(plan: Plan, metrics: Sequence[Metrics], options: CompareOptions) -> 
 
     by_document = kind == "rows" and options.against is None
     schema = schema_of(call.columns, options, call=call)
-    return answer_of(call, compute, schema, in_pieces=True, by_document=by_document)
+    return answer_of(call, compute, schema, by_document=by_document)
 
 
 def with_row_as_document(call: Call) -> Call:

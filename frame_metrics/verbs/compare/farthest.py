@@ -89,7 +89,7 @@ def farthest(
             table=all_values.index.key_table,
         )
 
-    return answer_of(call, compute, lambda types: dict(COLUMNS_OF_FARTHEST), keys=call.columns.by, in_pieces=True)
+    return answer_of(call, compute, lambda types: dict(COLUMNS_OF_FARTHEST), keys=call.columns.by)
 
 
 def _parts_of_segments(index: Index, name: str) -> tuple[Array, Array]:

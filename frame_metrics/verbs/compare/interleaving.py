@@ -41,15 +41,12 @@ class InterleavingOptions(CompareOptions):
     """Options of a comparison of teams; the verb has the parameters."""
 
     verb: ClassVar[str] = "interleaving"
+    tests_preference: ClassVar[bool] = True
     choices: ClassVar[Mapping[str, Any]] = CHOICES | {"test": Preference}
 
     @property
     def noun(self) -> str:
         return "team"
-
-    @property
-    def tests_preference(self) -> bool:
-        return True
 
 
 def interleaving(plan: Plan, metrics: Sequence[Metrics], options: InterleavingOptions) -> Any:
@@ -76,7 +73,7 @@ def interleaving(plan: Plan, metrics: Sequence[Metrics], options: InterleavingOp
             return query_differences(pairing)
         return _with_unjudged(pairs_tested(pairing, options), pairing, unjudged)
 
-    return answer_of(call, compute, schema_of(call.columns, options), in_pieces=True)
+    return answer_of(call, compute, schema_of(call.columns, options))
 
 
 def _with_unjudged(answer: Answer, pairing: Pairing, unjudged: Array) -> Answer:

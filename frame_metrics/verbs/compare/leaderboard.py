@@ -49,13 +49,10 @@ class LeaderboardOptions(CompareOptions):
     """Options of ``leaderboard``, which documents them."""
 
     verb: ClassVar[str] = "leaderboard"
+    one_sided: ClassVar[bool] = True
     baseline: Any = None
     test: str | None = "randomization"
     by_default: bool = True
-
-    @property
-    def one_sided(self) -> bool:
-        return True
 
 
 def leaderboard(plan: Plan, metrics: Sequence[Metrics], options: LeaderboardOptions) -> Any:
@@ -73,7 +70,7 @@ def leaderboard(plan: Plan, metrics: Sequence[Metrics], options: LeaderboardOpti
     def schema(types: dict[str, Any]) -> dict[str, Any]:
         return {name: types[name] for name in call.columns.cell_keys} | PLACE_COLUMNS
 
-    return answer_of(call, compute, schema, in_pieces=True)
+    return answer_of(call, compute, schema)
 
 
 def _check(call: Call, asked: Asked) -> None:

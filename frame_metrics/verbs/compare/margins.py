@@ -12,18 +12,13 @@ from frame_metrics.errors import BadValueError, NotComputableError, UnknownNameE
 from frame_metrics.inputs import Array, Lists
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.metrics.names import Asked
-from frame_metrics.metrics.parameters import is_number
+from frame_metrics.metrics.parameters import is_number, plain
 from frame_metrics.metrics.saved_names import metric_of, read_elsewhere
 from frame_metrics.stats.margins import SIGNS_OF_MARGIN
 from frame_metrics.stats.two_arms import MIN_DIFFERING
 
 Margin: TypeAlias = float | Mapping[str, float]  # one for all metrics, or one for each that has one
 OF_MARGIN = ("p_not_worse", "p_equivalent")
-
-
-def plain_number(value: Any) -> Any:
-    """Return a number of numpy as one of Python, and other values as they are."""
-    return value.item() if isinstance(value, np.generic) else value
 
 
 def margin_read(margin: Any) -> Any:
@@ -44,7 +39,7 @@ def _name(name: Any) -> str:
 
 def _number(value: Any, of: str) -> float:
     """Return a margin as a float; ``of``: words before the error, for the metric of the margin."""
-    found = plain_number(value)
+    found = plain(value)
     if not is_number(found) or not isfinite(found) or found <= 0:
         raise BadValueError(
             f"{of}margin={quote(value)} is not a number above 0, as 0.01: the loss of a metric that would still be "

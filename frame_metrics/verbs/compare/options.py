@@ -81,6 +81,9 @@ class CompareOptions(IntervalOptions):
 
     always_has_intervals: ClassVar[bool] = True
     verb: ClassVar[str] = "compare"
+    one_sided: ClassVar[bool] = False  # whether bounds of one side are needed too, for all pairs of a system
+    tests_preference: ClassVar[bool] = False  # whether it is tested who won each query, and not by how much
+    shows_unit_shares: ClassVar[bool] = False  # whether the result has the shares of units of each arm
     choices: ClassVar[Mapping[str, Any]] = CHOICES
     baseline: Any
     ci: float = 0.95
@@ -172,31 +175,13 @@ class CompareOptions(IntervalOptions):
         """The word for what is compared."""
         return "system" if self.paired else "arm"
 
-    @property
-    def one_sided(self) -> bool:
-        """True if the verb also needs one-sided bounds that hold for all pairs of a system (``leaderboard``)."""
-        return False
-
-    @property
-    def tests_preference(self) -> bool:
-        """True if the verb tests who won each query, and not by how much."""
-        return False
-
-    @property
-    def shows_unit_shares(self) -> bool:
-        """True if the verb shows how the units are split between arms."""
-        return False
-
 
 @dataclass(frozen=True, kw_only=True)
 class ArmOptions(CompareOptions):
     """Options of a comparison of arms; the verb has the parameters."""
 
     verb: ClassVar[str] = "ab_test"
-
-    @property
-    def shows_unit_shares(self) -> bool:
-        return True
+    shows_unit_shares: ClassVar[bool] = True
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -230,7 +230,7 @@ def sample_size(plan: Plan, metrics: Sequence[Metrics], options: SizeOptions) ->
         )
         return pairing.answer(pairing.segments[segment], metric, pair, _columns(rows, schema))
 
-    return answer_of(call, compute, schema_of(call.columns, options, schema), in_pieces=True)
+    return answer_of(call, compute, schema_of(call.columns, options, schema))
 
 
 def _of_pairs(pairing: Pairing, options: SizeOptions) -> Iterator[Row]:
