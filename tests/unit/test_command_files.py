@@ -76,17 +76,17 @@ def test_lists_of_numbers_in_cells_are_scores_and_labels_or_ids(capsys: Captured
     """Ids are texts, as elsewhere in CSV; scores order the list."""
     Path("log.csv").write_text('query,scores,labels\n1,"[0.1, 0.9]","[1, 0]"\n2,"[2, 1]","[1, 0]"\n')
     assert values(capsys, "log.csv", "--score", "scores", "--label", "labels") == [("1", 0.5), ("2", 1.0)]
-    Path("log.csv").write_text('query,doc,gold\n1,"[7, 8]",[8]\n')
-    assert values(capsys, "log.csv", "--relevant", "gold") == [("1", 0.5)]
+    Path("log.csv").write_text('query,doc,gold\n1,"[7, 8]",[8]\n2,"[8.0, 7.0, 1e3]",[1000]\n')
+    assert values(capsys, "log.csv", "--relevant", "gold") == [("1", 0.5), ("2", 1 / 3)]
 
 
 @pytest.mark.parametrize("odd", ["['a' 'b']", "[a, b]", '[["a"]]'])
 def test_cells_in_brackets_that_are_no_lists_are_errors(odd: str, capsys: Captured) -> None:
     """Neither as the only ones nor below lists are cells taken for ids, as 'ab' of two texts that numpy wrote."""
-    row, good = pl.DataFrame({"query": [1], "doc": [odd], "gold": ["['a']"]}), ["['a']"] * 30
+    row, good = pl.DataFrame({"query": [1], "doc": [odd], "gold": ["['a']"]}), [None] * 25 + ["['a']"] * 30
     row.write_csv("log.csv")
     assert refused(capsys, "log.csv", "--relevant", "gold").startswith(f"doc: {quote(odd)} is no list of texts")
-    rows = pl.DataFrame({"query": range(31), "doc": [*good, odd], "gold": [*good, "['a']"]})
+    rows = pl.DataFrame({"query": range(56), "doc": [*good, odd], "gold": [*good, "['a']"]})
     rows.write_csv("log.csv")
     assert refused(capsys, "log.csv", "--relevant", "gold").startswith(f"doc: {quote(odd)} is no list of texts")
 

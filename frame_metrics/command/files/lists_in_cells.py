@@ -13,7 +13,7 @@ import polars.selectors as cs
 
 from frame_metrics.errors import BadValueError, quote
 
-FIRST_CELLS = 20  # cells that show whether a column holds lists
+FIRST_ROWS, FIRST_CELLS = 1000, 20  # first rows, and their first cells with a value, which show if a column has lists
 
 
 def lists_in(plan: pl.LazyFrame, ids: Collection[str] = ()) -> dict[str, bool]:
@@ -29,7 +29,10 @@ def lists_in(plan: pl.LazyFrame, ids: Collection[str] = ()) -> dict[str, bool]:
     BadValueError
         Cells of ids are in brackets, and no lists, as ``"['a' 'b']"``.
     """
-    first = {cells.name: cells.drop_nulls() for cells in plan.select(cs.string()).head(FIRST_CELLS).collect()}
+    first = {
+        cells.name: cells.drop_nulls().head(FIRST_CELLS)
+        for cells in plan.select(cs.string()).head(FIRST_ROWS).collect()
+    }
     have_texts = {}
     for name, cells in first.items():
         lists = [*map(_list_of, cells)]
@@ -65,9 +68,14 @@ def _column(cells: pl.Series, of_texts: bool) -> pl.Series:
     for cell, its in zip(cells, lists, strict=True):
         if its is None or not (of_texts or all(isinstance(one, int | float) for one in its)):
             raise _no_list(cells.name, cell, "texts" if of_texts else "numbers")
-    values = [its and [str(one) for one in its] if of_texts else its for its in lists]
+    values = [its and [_text_of(one) for one in its] if of_texts else its for its in lists]
     kind = pl.List(pl.String if of_texts else pl.Float64)
     return pl.Series(cells.name, [its if cell else None for cell, its in zip(cells, values, strict=True)], dtype=kind)
+
+
+def _text_of(value: Any) -> str:
+    """Return the text of an id; a float without a fraction is a whole number, as pandas writes 7.0 beside a null."""
+    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
 
 
 def _no_list(name: str, cell: str, kind: str = "texts") -> BadValueError:
