@@ -212,12 +212,18 @@ OTHERWISE = {
     **dict.fromkeys(
         (
             "agreement x.csv y.csv",
+            "agreement x.csv --with y.csv",
+            "agreement --human x.csv --llm y.csv --grade grade",
             "agreement x.csv y.csv --grade grade llm_grade",
             "agreement x.csv y.csv --grade llm_grade --grade grade",
             "agreement x.csv y.csv --grade grade,llm_grade",
         ),
         "agreement both_who.csv --annotator file",
     ),
+    'best-threshold cases.csv recall --subject-to "precision >= 0.5"': (
+        "best-threshold cases.csv recall --subject-to precision=0.5"
+    ),
+    "evaluate log.csv rr --by iso_week": "evaluate log.csv rr --by day --every 1w",
     "evaluate log.csv rr --by week": "evaluate log.csv rr --by day --every 1w",
     "evaluate log.csv rr --by device --by=monthly": "evaluate log.csv rr --by device --by day --every 1mo",
     "evaluate log.csv rr --group-by date": "evaluate log.csv rr --by day",
@@ -229,6 +235,7 @@ OTHERWISE = {
             "compare a.run b.run rr --qrels q.txt --baseline a --tolerance 1",
             "compare b.run a.run rr --qrels q.txt --baseline a --fail-if-worse-by rr=1",
             "compare b.run rr --qrels q.txt --saved a.run --max-regression 1",
+            "compare b.run rr --qrels q.txt --against=a.run --max-loss 1",
             "compare a.run b.run rr --qrels q.txt --baseline a.run --fail-if-worse-than 1",
             "compare b.run rr --qrels q.txt --fail-if-worse-than a.run --baseline a.run --max-drop 1",
             "compare a.run b.run rr --qrels q.txt --min-diff -1",
@@ -271,8 +278,12 @@ OTHERWISE = {
         "compare kinds.csv others.csv f1 --doc id --predicted guess"
     ),
     "evaluate log.csv precision_macro@2": "evaluate log.csv precision@2 --average macro",
-    "compare b.run rr --qrels q.txt --baseline a.run --fail-if-worse": (
-        "compare b.run rr --qrels q.txt --fail-if-worse-than a.run"
+    **dict.fromkeys(
+        (
+            "compare b.run rr --qrels q.txt --baseline a.run --fail-if-worse",
+            "compare a.run b.run rr --qrels q.txt --no-regression",
+        ),
+        "compare b.run rr --qrels q.txt --fail-if-worse-than a.run",
     ),
     "compare a.run b.run rr --qrels q.txt --fail-if-significantly-worse 0.9": (
         "compare b.run rr --qrels q.txt --fail-if-worse-than a.run --margin 0.9"
@@ -418,6 +429,9 @@ WHOLE = {
     "audit odd.csv": "audit odd.csv --grade relevance --query qid --score sim",
     "sample-size runs.csv rr --mde 0.1 --alpha 0.1": "sample-size runs.csv rr --detect 0.1 --ci 0.9 --system run",
     "evluate log.csv rr": "evaluate log.csv rr",
+    "srm searches.csv --arm arm --cluster user --expected 50:50 --query session": (
+        "ab-test searches.csv --arm arm --cluster user --split equal --query session ndcg@10 --label clicked"
+    ),
     "odd.csv rr": "evaluate odd.csv rr --query qid --score sim --grade relevance",
 }
 
@@ -561,7 +575,7 @@ BY_RULE = {
     "evaluate log.csv rr --average wide": ("without --average wide:", "evaluate log.csv rr"),
     "evaluate log.csv rr --average medain": ("did you mean 'median'?", "evaluate log.csv rr --average median"),
     "regression-test log.csv rr --previous old.csv --tolerance 0.9": (
-        "with --fail-if-worse-than old.csv (",
+        "it is evaluate with a gate, as --fail-if-worse-than old.csv, whose --max-drop is the greatest fall of a mean",
         "evaluate log.csv rr --fail-if-worse-than old.csv --max-drop 0.9",
     ),
     "tune-threshold cases.csv recall --constraint precision>=0.5": (
@@ -895,6 +909,8 @@ def test_a_pool_in_a_file_is_as_deep_as_asked(capsys: pytest.CaptureFixture[str]
         *(f"evaluate log.csv rr --filter {one}" for one in ("score>1", "devise=mobile", "'device=a;b'")),
         "best-threshold cases.csv --cost-ratio 20",
         "best-threshold cases.csv --beta 2",
+        "ab-test cases.csv --arm label --expected 90:10",
+        "best-threshold cases.csv recall --subject-to precision<=0.5",
         "evaluate cases.csv --weigh 5",
     ],
 )

@@ -15,13 +15,16 @@ LOSS = {*("worse", "drop", "drops", "loss", "lose", "losses", "decrease", "regre
 LOSS |= {*("fall", "decline", "degradation", "degrade", "deterioration")}
 # Words of flags beside which a loss is one that fails, or the greatest that passes.
 GATING = {*("fail", "failing", "max", "maximum", "most", "allow", "allowed", "allowable", "accept", "accepted")}
-GATING |= {*("acceptable", "tolerate", "tolerated", "permitted", "error", "exit", "assert", "abort", "break", "block")}
+GATING |= {
+    *("acceptable", "tolerate", "tolerated", "permitted", "error", "exit", "assert", "abort", "break", "block", "no")
+}
 ALONE = {"tolerance", "tolerated"}
 SURELY = {"significant", "significantly", "surely", "sure"}
 DIFFERENCES = {"diff", "difference", "delta"}  # of which the least is a loss, if it is below 0
 AMOUNT = re.compile(rf"(?:([^-=<>\s][^=<>]*?)\s*[=<>]=?\s*)?([-+]?)({NUMBER})")
 OF_LOSS = DROP, MARGIN, WORSE, OF_SYSTEM = "--max-drop", "--margin", "--fail-if-worse-than", "--saved-system"
 BEFORE = (WORSE, "--not-worse-than")
+OF_FILES = ("--against", "--reference", "--reference-run", "--previous", "--before", "--old", "--control")
 NAMED = (*BEFORE, "--saved", "--baseline")  # flags of the log of before
 
 
@@ -39,7 +42,7 @@ def with_losses(arguments: Sequence[str], options: Container[str]) -> list[str]:
         further = len(found) > 1 and found[-2] in (DROP, MARGIN) and _of_metric(AMOUNT.fullmatch(one))
         words = [found[-2], one] if further else _ours(flag, value, options)
         gated = gated or words is not None or flag == DROP
-        found += ([flag, value] if equals and flag in NAMED else [one]) if words is None else words
+        found += ([flag, value] if equals and flag in (*NAMED, *OF_FILES) else [one]) if words is None else words
         left = left[1:] if words and not equals and not further else left
     return _with_before(found, gated=gated) or (found if {DROP, MARGIN} & {*found} else [*arguments])
 
@@ -70,12 +73,12 @@ def _with_before(arguments: list[str], *, gated: bool) -> list[str]:
     """Return arguments with the log of before behind the flag of the gate, and nowhere else; [] if it is not known."""
     files, pairs = _inputs(arguments), [*zip(arguments, ["", *arguments], strict=False)]
     names = {os.path.splitext(os.path.basename(one))[0]: one for one in files}
-    named = {flag: names.get(value, value) for value, flag in pairs if flag in NAMED}
+    named = {flag: names.get(value, value) for value, flag in pairs if flag in NAMED or _is_before(flag, value)}
     if (not gated and not {*BEFORE} & {*named}) or {*BEFORE} <= {*named}:
         return arguments
     system = named.get("--baseline", "") if len(files) == 1 and "--system" in arguments else ""
     first = files[0] if len(files) == 2 and not {"--system", "--arm"} & {*arguments} else ""
-    flag = next((one for one in NAMED if one in named), "")
+    flag = next((one for one in (*NAMED, *OF_FILES) if one in named), "")
     before = named.get(flag, first)
     if system and not os.path.isfile(system):
         before = files[0]
@@ -89,6 +92,11 @@ def _with_before(arguments: list[str], *, gated: bool) -> list[str]:
         elif one != before or len(files) == 1 or behind.startswith("-"):
             kept.append(one)
     return [*kept, *([] if flag else [gate, before]), *([OF_SYSTEM, system] if before != system and system else [])]
+
+
+def _is_before(flag: str, value: str) -> bool:
+    """Return True for another flag of the log of before, with a file."""
+    return flag in OF_FILES and os.path.isfile(value)
 
 
 def _inputs(arguments: Sequence[str]) -> list[str]:

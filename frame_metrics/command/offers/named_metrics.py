@@ -55,6 +55,15 @@ def with_gates(arguments: Sequence[str]) -> list[str]:
     return found
 
 
+def as_limit(text: str) -> str:
+    """Return a comparison of a metric as its limit, if that is the side on which it is better; else the text."""
+    found = COMPARED.fullmatch(text)
+    if found is None or found[2] == "=" or not is_metric(found[1]):
+        return text
+    upwards = read_text(found[1])[0][1].higher is not False
+    return f"{found[1]}={found[3]}" if upwards == (found[2] == ">") else text
+
+
 def limited(arguments: Sequence[str]) -> list[str]:
     """Return the metrics that gates limit."""
     pairs = zip(arguments, ["", *arguments], strict=False)

@@ -28,7 +28,7 @@ OFFER = re.compile(r"\b(?:pass|add|(?:its|their) columns? with) (?=--)")
 FLAG = re.compile(r"(--[\w-]+)(?:[ =]('[^']*'|[^\s,;:'-][^\s,;:]*))?")
 PARTS = re.compile("([,=])")  # what is between the parts of an argument
 INSTEAD = (  # what may stand for another word, in messages
-    re.compile(r"there is no metric '(.+?)'; did you mean ['\"](.+)['\"]\?"),
+    re.compile(r"there is no metric '(.+?[^<>])'; did you mean ['\"](.+)['\"]\?"),
     re.compile(r"(\S+) .*; if .* is the highest, ask for '([^']+)'"),
     re.compile(r"--(?!fail)[\w-]+ (\S+) is not one of .*; did you mean '([^']+)'"),
 )

@@ -40,6 +40,7 @@ class Way(NamedTuple):
 ANY, WHOLE, NUMBER, TWO = r"[^-].*", r"[1-9]\d*", r"\d*\.?\d+", r"[^-,][^,]*,[^,]+"  # patterns of values
 NO_NUMBER = rf"(?!{NUMBER}%?$){ANY}"
 GATE = ("--fail-under", "--fail-over", "--fail-if-worse-than", "--not-worse-than", "--fail-on")
+SHARE_FLAGS = ("expected", "expected-ratio", "expected-split", "ratio", "allocation", "shares")  # of arms
 WORST_QUERIES = "--per-query --sort=difference"
 AS_GATE = Way("evaluate with a gate, as --fail-under ndcg@10=0.4", "", "evaluate", one_of=GATE)
 TO_COMPARE = Way("compare, for the same queries", "", "compare")
@@ -70,6 +71,10 @@ TRIED = {
             Way("evaluate with --by, the column of dates, and --every 1w for weeks", "--by day", "evaluate"),
             Way("summary, which says since when it changed", "--by day", "summary"),
         ),
+    ),
+    **dict.fromkeys(
+        ("since-when", "since", "when", "changepoint", "change-point", "changepoints", "breakpoint", "break"),
+        (Way("summary, which says since when it changed", "--by day", "summary"),),
     ),
     **dict.fromkeys(
         ("segment", "segments", "slice", "slices", "breakdown", "groupby"),
@@ -164,5 +169,5 @@ SAY_THE_SAME = {
     "--by": ("--date", "--time", "--timestamp", "--day"),
     "-o": ("--name", "--as", "--tag", "--out", "--output"),
     "--metric": ("-m", "--metrics", "--human", "--people", "--a"),
-    "--split": ("--split",),
+    "--split": ("--split", *(f"--{one}" for one in SHARE_FLAGS)),
 }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from frame_metrics.command.offers.other_names import ANY, NO_NUMBER, NUMBER, TWO, WHOLE, WORST_QUERIES, Way
+from frame_metrics.command.offers.other_names import ANY, NO_NUMBER, NUMBER, SHARE_FLAGS, TWO, WHOLE, WORST_QUERIES, Way
 
 # Other names of options, where a command has none of that name; of several, the first that it has. The usual names
 # of columns are those that roles declare.
@@ -31,6 +31,7 @@ OTHER_FLAGS = {
     **dict.fromkeys(("--fail-below", "--fail-if-below", "--fail-if-under"), "--fail-under"),
     **dict.fromkeys(("--fail-above", "--fail-if-above", "--fail-if-over"), "--fail-over"),
     "--confidence": "--ci",
+    **dict.fromkeys(("--non-inferiority", "--noninferiority", "--non-inferiority-margin"), "--margin"),
     **dict.fromkeys(("--iterations", "--replicates"), "--resamples"),
     "--control": "--baseline",
     **dict.fromkeys(("--sort-by", "--order-by"), "--sort"),
@@ -102,6 +103,11 @@ OF_DEPTH = Way(
     "--way depth has the documents that rank highest, of which awk keeps those down to a rank",
     "--way depth --to csv",
     value=WHOLE,
+)
+SHARES = Way(
+    "the expected shares of arms are --split equal, or those of each, as --split old=0.9 --split new=0.1",
+    "--split equal",
+    value=r"(\d*\.?\d+) ?[:/,-] ?\1",
 )
 PER_MEANS = ("evaluate", "compare", "ab-test", "change", "bounds", "report", "summary")
 # Options that there were, or that one command has not, or that readers try first, and the way now; an option of one
@@ -192,6 +198,7 @@ RETIRED = {
     "depth": OF_DEPTH,
     **dict.fromkeys(("agreement metric", "agreement m"), ALL_MEASURES),
     "change column": Way("the column of scores is --score", "--score {}", value=ANY),
+    **{f"ab-test {one}": SHARES for one in SHARE_FLAGS},
     "paired": Way(
         "--arm in the place of --system names the column of arms, which have queries of their own; ab-test and "
         "change compare them"

@@ -14,7 +14,7 @@ from frame_metrics.command.commands import options_of
 from frame_metrics.command.files.columns_there import columns_in, first_rows
 from frame_metrics.command.offers.losses import OF_LOSS, with_losses
 from frame_metrics.command.offers.metric_words import with_averages, with_parameters
-from frame_metrics.command.offers.named_metrics import is_metric, with_gates
+from frame_metrics.command.offers.named_metrics import as_limit, is_metric, with_gates
 from frame_metrics.command.offers.other_names import GATE, Way
 from frame_metrics.command.offers.other_options import OF_COLUMN, OF_FIRST, OF_SECOND, OTHER_FLAGS, RETIRED
 from frame_metrics.command.options import Option
@@ -38,7 +38,9 @@ OF_IDS = (
     "--match-by",
     "--join-on",
 )
+OF_WEEKS = ("calendar", "iso", "number", "no", "start")  # words beside that for a period
 OF_PERIODS, LEAST_PERIOD = ("--by=", "--arm="), 3  # flags of periods, and letters of the word for one
+OF_JUDGES = ("--human", "--humans", "--people", "--llm", "--machine", "--judge", "--a", "--b", "--with", "--against")
 TEXT = ("text", "txt", "plain")  # other names of the format of a table
 
 
@@ -54,6 +56,7 @@ def known_flags(name: str, arguments: Sequence[str]) -> tuple[str, list[str]]:
     arguments = _files_first(arguments) if name in OF_TWO_FILES else arguments
     arguments = with_gates(arguments) if "fail_under" in options_of(name) else arguments
     arguments = _with_query_id(arguments) if "query_id" in options_of(name) else arguments
+    arguments = [as_limit(one) if before == "--subject-to" else one for one, before in with_before(arguments)]
     for at, argument in enumerate(arguments):
         flag, equals, value = argument.partition("=")
         after = value if equals else next(iter(arguments[at + 1 :]), "")
@@ -68,6 +71,8 @@ def known_flags(name: str, arguments: Sequence[str]) -> tuple[str, list[str]]:
             words = ["table"]
         elif argument == "--ci" and "ci" in options_of(name) and (NO_LEVEL.match(after) or is_input(after)):
             words = ["--ci=0.95"]
+        elif name in OF_ANNOTATORS and flag in OF_JUDGES and not equals and os.path.isfile(after):
+            words = []  # a file is an input
         elif flag in OF_IDS and _pairs_rows(name, after, arguments):
             words = ["--doc"]
         elif name in OF_GROUPS and OF_COLUMN.sub("", flag) == "--group":
@@ -81,15 +86,14 @@ def known_flags(name: str, arguments: Sequence[str]) -> tuple[str, list[str]]:
 def _with_periods(arguments: Sequence[str], options: Container[str]) -> list[str]:
     """Return arguments in which a period that is no column, as week, is that of the only column of dates."""
     words = [part for one in arguments for part in (one.split("=", 1) if one.startswith(OF_PERIODS) else [one])]
-    asked = [one for one, before in with_before(words) if before in ("--by", "--arm") and len(one) >= LEAST_PERIOD]
-    asked = [one for one in asked if one.lower() in {*UNITS, *TIMES}]
+    asked = [one for one, before in with_before(words) if before in ("--by", "--arm") and _period_in(one)]
     rows = first_rows(arguments) if asked and "every" in options else pl.DataFrame()
     asked = [one for one in asked if one not in rows.columns]
     dates = [one for one in rows.columns if holds_dates(rows[one])]
     if len(asked) != 1 or len(dates) != 1:
         return [*arguments]
     named = [dates[0] if one == asked[0] and before in ("--by", "--arm") else one for one, before in with_before(words)]
-    every = UNITS.get(asked[0].lower(), "")
+    every = UNITS.get(_period_in(asked[0]), "")
     return [*named, *(["--every", f"1{every}"] if every and not {"--every", "--since"} & {*words} else [])]
 
 
@@ -98,6 +102,12 @@ def _pairs_rows(name: str, value: str, arguments: Sequence[str]) -> bool:
     rows = first_rows(arguments) if "doc" in options_of(name) else pl.DataFrame()
     typed = {"--predicted", "--threshold"} & {*arguments} and not {"--doc", "--query"} & {*arguments}
     return bool(typed) and value in rows.columns and not rows[value].is_duplicated().any()
+
+
+def _period_in(text: str) -> str:
+    """Return the word for a period, or for a date, in the name of a column, as week in iso_week; "" for none."""
+    words = [one for one in re.split("[ _-]", text.lower()) if one not in OF_WEEKS]
+    return words[0] if len(words) == 1 and len(words[0]) >= LEAST_PERIOD and words[0] in {*UNITS, *TIMES} else ""
 
 
 def read_otherwise(typed: Sequence[str], ours: Sequence[str]) -> bool:
