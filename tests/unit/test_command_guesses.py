@@ -71,6 +71,7 @@ GUESSED = {
     "best-threshold cases.csv --beta 2": "fbeta, inverse_fbeta, nrbp, nnrbp have it",
     "compare log.csv f1_weighted": "ask for 'f1' with --average weighted of evaluate, as this command has no option",
     "compare cases.csv f1_macro --threshold 0.5": "ask for 'f1' with --average macro of evaluate",
+    "evaluate cases.csv log_loss --max-log-loss 0.5": "a gate is --fail-over log_loss=VALUE",
     "evaluate log.csv rr --by weekday": "--every makes hours, days, weeks and longer periods of dates; a weekday is",
     "audit log.csv --k 10": "audit takes no metrics, and has no cutoff; it looks at the first 10 results as it is",
     "agreement log.csv log.csv --doc docid --grade x": (
@@ -261,6 +262,9 @@ OTHERWISE = {
     "evaluate cases.csv f1 --threshold 0.5 --beta 2": "evaluate cases.csv 'fbeta(beta=2)' --threshold 0.5",
     "evaluate cases.csv ece --n-bins 3": "evaluate cases.csv 'ece(bins=3)'",
     "evaluate cases.csv lift --top 50%": "evaluate cases.csv 'lift(top=0.5)'",
+    "evaluate kinds.csv --query id --value f1_macro --fail-under f1_macro=0": (
+        "evaluate kinds.csv f1_macro --query id --value f1_macro --fail-under f1_macro=0"
+    ),
     "evaluate kinds.csv macro_f1 --predicted guess": "evaluate kinds.csv f1 --predicted guess --average macro",
     "evaluate kinds.csv -m F1-weighted,accuracy --predicted guess --fail-under f1_weighted=0.1": (
         "evaluate kinds.csv -m f1,accuracy --predicted guess --fail-under f1=0.1 --average weighted"
@@ -314,7 +318,7 @@ def test_other_words(call: str, capsys: pytest.CaptureFixture[str]) -> None:
     both = [one.with_columns(file=pl.lit(name)) for name, one in (("x", judged), ("y", machine))]
     write(pl.concat(both), "both_who.csv")
     write(pl.DataFrame({"label": [0, 1, 1], "score": [0.2, 0.7, 0.1], "guess": [0, 1, 0]}), "cases.csv")
-    kinds = pl.DataFrame({"id": range(6), "label": list("abcabc"), "guess": list("abcaab")})
+    kinds = pl.DataFrame({"id": range(6), "label": list("abcabc"), "guess": list("abcaab"), "f1_macro": 0.5})
     write(kinds, "kinds.csv")
     write(kinds.with_columns(guess=pl.Series(list("abcbac"))), "others.csv")
     write_runs()

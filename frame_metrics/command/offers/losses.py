@@ -22,6 +22,7 @@ ALONE = {"tolerance", "tolerated"}
 SURELY = {"significant", "significantly", "surely", "sure"}
 DIFFERENCES = {"diff", "difference", "delta"}  # of which the least is a loss, if it is below 0
 AMOUNT = re.compile(rf"(?:([^-=<>\s][^=<>]*?)\s*[=<>]=?\s*)?([-+]?)({NUMBER})")
+LIMIT = re.compile(r"^(?:min|max|at-least|at-most|fail-if|fail-on)-")  # the start of flags that limit a metric
 OF_LOSS = DROP, MARGIN, WORSE, OF_SYSTEM = "--max-drop", "--margin", "--fail-if-worse-than", "--saved-system"
 BEFORE = (WORSE, "--not-worse-than")
 OF_FILES = ("--against", "--reference", "--reference-run", "--previous", "--before", "--old", "--control")
@@ -53,6 +54,8 @@ def _ours(flag: str, value: str, options: Container[str]) -> list[str] | None:
     if flag[:2] != "--" or (amount and amount[1] and not _of_metric(amount)):
         return None
     lowest = bool(amount and amount[2] == "-") and bool(words & DIFFERENCES or flag == "--fail-under")
+    if is_metric(LIMIT.sub("", flag[2:]).replace("-", "_")):  # as --max-log-loss
+        return None
     if flag[2:].replace("-", "_") in options and not (flag == WORSE and amount and not os.path.exists(value)):
         return None
     if not (words & LOSS and words & GATING) and not words & ALONE and not lowest and not (amount and words & LOSS):

@@ -56,7 +56,7 @@ def with_averages(name: str, arguments: Sequence[str]) -> list[str]:
             continue
         seen |= {word} if is_name and not equals else set()
         found.append(word)
-    if not averages:
+    if not averages or "--value" in arguments:  # whose columns have names of their own
         return [*arguments]
     option, labels = options_of(name).get("average"), _labels(arguments)
     classes = labels if len(labels) == TWO_CLASSES else []
