@@ -31,6 +31,8 @@ from frame_metrics.stats.resampling import (
 from frame_metrics.stats.shares import effective, wilson_on_range
 
 MIN_ROWS_TO_EXPAND = 2  # the fewest rows that an interval is expanded for: for one row it would have no ends
+# An area near 1 varies as a share of up to so many times the rows of the rarer class (``area_between``).
+MOST_ROWS = 4
 FLIPS_PER_ROW = 20  # for the progress bar: drawing and sorting a row takes as long as 20 sign flips of a query
 Drawn = Classes | DrawnRows | ClassScores  # the input of metrics, in which each resample is one group
 MetricAndAverage = tuple[str, Metric, str | None]  # a name, its metric, and an average; None for the metric's own
@@ -59,6 +61,7 @@ class RowDraws:
     seed: int
     group: Array | None = None  # the group of each segment; a group is resampled together, shape (segments,)
     for_ends: bool = False  # whether few rows, or clusters, are drawn more often, as ends of intervals need
+    percentiles: bool = False  # whether all intervals are percentiles of draws
     paired: bool = False  # whether all segments have the same rows in the same order, and each draw is for all of them
 
     def values(self, wanted: Mapping[int, MetricAndAverage]) -> dict[tuple[int, int], Array]:
@@ -86,9 +89,10 @@ class RowDraws:
     def ends(self, wanted: Mapping[int, MetricAndAverage], value: Array, level: float) -> dict[tuple[int, int], Array]:
         """Return the ends of percentile intervals, at the level that is expanded for so many rows, or clusters.
 
-        Measures of the order of two classes' scores depend most on the rarer class: its rows are those that count. If
-        there are several classes, a resample may lack some, and measures that are not linear are then too low on
-        average: resampled values are shifted, so that their mean is the value. Few rows are drawn more often.
+        Measures ``on_range`` have ``ends_on_range`` instead, but for ``percentiles``. Measures of the order of two
+        classes' scores depend most on the rarer class: its rows are those that count. If there are several classes, a
+        resample may lack some, and measures that are not linear are then too low on average: resampled values are
+        shifted, so that their mean is the value. Few rows are drawn more often.
 
         Parameters
         ----------
@@ -104,6 +108,10 @@ class RowDraws:
         for (i, segment), drawn in replace(self, for_ends=True).values(wanted).items():
             metric, estimate = wanted[i][1], value[i, segment]
             drawn = drawn[~np.isnan(drawn)]
+            if self.on_range(metric) and not self.percentiles:
+                spread = drawn.var() if len(drawn) else np.nan
+                ends[i, segment] = self.ends_on_range(metric, estimate, spread, level, segment)
+                continue
             if not self.inputs.cases.binary and np.isfinite(drawn).all() and np.isfinite(estimate) and len(drawn):
                 drawn = np.clip(drawn + (estimate - drawn.mean()), *metric.range)
             expanded = expanded_level(level, max(float(self.n_units(metric)[segment]), MIN_ROWS_TO_EXPAND))
@@ -133,6 +141,35 @@ class RowDraws:
         mirrored = np.clip(2 * value - ends[::-1], 0, factor)
         each = np.array([ends, mirrored, factor * wilson])
         return np.array([np.fmin.reduce(each[:, 0]), np.fmax.reduce(each[:, 1])])
+
+    def on_range(self, metric: Metric) -> bool:
+        """Return True for an area, or another measure of the order of two classes' scores over all thresholds."""
+        return self.inputs.cases.binary and metric.of_all_thresholds
+
+    def spread(self, wanted: MetricAndAverage) -> Array:
+        """Return the variance of the draws of a metric in each segment, NaN without draws, shape (segments,)."""
+        variance = np.full(len(self.inputs.segments), np.nan)
+        for (_, segment), drawn in replace(self, for_ends=True).values({0: wanted}).items():
+            known = drawn[~np.isnan(drawn)]
+            variance[segment] = known.var() if len(known) else np.nan
+        return variance
+
+    def ends_on_range(self, metric: Metric, value: Any, variance: Any, level: float, segment: Any = ...) -> Array:
+        """Return Wilson's interval on the range of a metric, of as many rows as have its variance, shape (2, ...).
+
+        Where no draw differs it is that of as many rows, or clusters, as the rarer class has.
+
+        Parameters
+        ----------
+        value, variance : the values, and the variances of draws, of one segment or of all.
+        segment : the segment; all by default.
+        """
+        least, most = metric.range
+        units, rows = self._rarest[segment], MOST_ROWS * self._rarest_rows[segment]
+        share, width = (np.asarray(value) - least) / (most - least), (most - least) ** 2
+        alike = effective(share, np.asarray(variance) / width, units, rows, level, clustered=True)
+        known = (units > 1) & ~np.isnan(variance)
+        return wilson_on_range(np.where(known, value, np.nan), np.where(known, alike, np.nan), level, metric.range)
 
     def n_units(self, metric: Metric) -> Array:
         """Return how many rows, or clusters, of each segment a metric rests on, shape (segments,)."""
@@ -173,8 +210,18 @@ class RowDraws:
     @cached_property
     def _rarest(self) -> Array:
         """Number of rows, or clusters, of the rarest class of each segment, as ``_sizes`` counts them, (segments,)."""
+        return self._of_rarest(clustered=True)
+
+    @cached_property
+    def _rarest_rows(self) -> Array:
+        """Number of rows of the rarest class of each segment, Kish's if they have weights, shape (segments,)."""
+        return self._of_rarest(clustered=False)
+
+    def _of_rarest(self, *, clustered: bool) -> Array:
+        """Return the number of rows, or of clusters, of the rarest class of each segment, shape (segments,)."""
         cases, n, k = self.inputs.cases, len(self.inputs.segments), max(self.inputs.cases.k, 1)
-        return effective_counts(cases, class_cells(cases, self.inputs.segments), n * k).reshape(n, k).min(axis=1)
+        counts = effective_counts(cases, class_cells(cases, self.inputs.segments), n * k, clustered=clustered)
+        return counts.reshape(n, k).min(axis=1)
 
     def _drawn(self, kind: type) -> Iterator[tuple[int, Drawn]]:
         """Yield a segment and the input of metrics for a block of its resamples; ``kind``: the class of the input."""
@@ -265,7 +312,7 @@ def inputs_of_drawn(inputs: Inputs, segment: int, drawn: Drawn, metrics: Sequenc
     return Inputs(cases, segments, None, None, drawn_from=drawn_from, values_drawn=values)
 
 
-def effective_counts(cases: Cases, group: Array, n: int) -> Array:
+def effective_counts(cases: Cases, group: Array, n: int, *, clustered: bool = True) -> Array:
     """Return the number of rows, or of clusters, in each group, shape (n,); Kish's number if they have weights.
 
     ``group``: of each row, -1 for none, shape (rows,). A cluster counts in each group in which it has rows.
@@ -273,7 +320,7 @@ def effective_counts(cases: Cases, group: Array, n: int) -> Array:
     here = group >= 0
     group, mass = group[here], (cases.row_weight * cases.times)[here]
     squares = mass * cases.row_weight[here]
-    if cases.columns.cluster:
+    if cases.columns.cluster and clustered:
         _, cluster = np.unique(cases.rows["cluster"].to_numpy()[here], return_inverse=True)
         pairs, of = np.unique(cluster * n + group, return_inverse=True)
         mass = sums_within(of, len(pairs), [mass])[0]

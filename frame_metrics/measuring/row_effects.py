@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
+from math import sqrt
 
 import numpy as np
 import polars as pl
@@ -19,12 +21,7 @@ from frame_metrics.stats.averages import sums_within
 def correlation_of_arms(inputs: Inputs, metric: Metric, at: list[int]) -> float:
     """Return the correlation of a metric of two segments, the arms, which share clusters.
 
-    It is that of the sums over clusters of what rows add. A correlation above 0 of two shares p and q of as many pairs
-    of rows as have their variances is made less by 1 / (2 n sqrt(p (1 - p) q (1 - q))), but not below 0, as Newcombe
-    does for pairs. It is 0 if one arm does not vary.
-
-    Source: R. G. Newcombe, Improved confidence intervals for the difference between binomial proportions based on
-    paired data, Statistics in Medicine 17, 1998, method 10.
+    It is that of the sums over clusters of what rows add, ``less_for_pairs``.
     """
     share, effect = inputs.cached(("effects", metric), lambda: _effects(inputs, metric))
     place, cluster = inputs.segments.of(inputs.cases.rows), inputs.cases.rows["cluster"].to_numpy()
@@ -32,11 +29,24 @@ def correlation_of_arms(inputs: Inputs, metric: Metric, at: list[int]) -> float:
     there, number = np.unique(cluster[some], return_inverse=True)
     each = np.array([sums_within(number, len(there), [effect[some] * (place[some] == arm)])[0] for arm in at])
     both, *squares = sums_within(None, 1, [each[0] * each[1], *np.square(each)])[:, 0].tolist()
-    error = float(np.sqrt(squares[0] * squares[1]))
-    if not error > 0:
+    return less_for_pairs(both, squares, share[at])
+
+
+def less_for_pairs(covariance: float, variances: Sequence[float] | Array, share: Array) -> float:
+    """Return a correlation, one above 0 made less by 1 / (2 n sqrt(p (1 - p) q (1 - q))), but not below 0.
+
+    So does Newcombe, of n pairs of shares p and q; here n is how many have these variances. It is 0 if one is 0.
+
+    ``share``: both values as shares of the range, shape (2,).
+
+    Source: R. G. Newcombe, Improved confidence intervals for the difference between binomial proportions based on
+    paired data, Statistics in Medicine 17, 1998, method 10.
+    """
+    error, spread = sqrt(variances[0] * variances[1]), float(np.prod(share * (1 - share)))
+    if not (error > 0 and spread > 0):
         return 0.0
-    found, spread = both / error, float(np.prod(share[at] * (1 - share[at])))
-    return max(found - error / (2 * spread), 0.0) if found > 0 and spread > 0 else max(found, -1.0)
+    found = covariance / error
+    return max(found - error / (2 * spread), 0.0) if found > 0 else max(found, -1.0)
 
 
 def _effects(inputs: Inputs, metric: Metric) -> tuple[Array, Array]:

@@ -39,7 +39,8 @@ def ends_of_rows(
             ends[:, i] = known
         elif i not in areas:
             drawn[i] = name, metric, average
-    for at, ends_of_one in RowDraws(inputs, options.resamples, options.seed).ends(drawn, value, ci).items():
+    draws = RowDraws(inputs, options.resamples, options.seed, percentiles=options.method == "bootstrap")
+    for at, ends_of_one in draws.ends(drawn, value, ci).items():
         ends[:, *at] = ends_of_one
     return ends
 

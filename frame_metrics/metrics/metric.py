@@ -248,6 +248,12 @@ class Metric:
         return self._annotated is FullScores and "probability" not in self.reads
 
     @property
+    def of_all_thresholds(self) -> bool:
+        """True for a measure ``of_order`` with a range that needs no limit, which a best threshold would jump at."""
+        limits = any(option.default is option.empty for option in self.options.values())
+        return self.of_order and self.top is None and not limits and bool(np.isfinite(self.range).all())
+
+    @property
     def weigher(self) -> Metric | None:
         """The metric that is the sum of this one's weights by rank where every gain is 1, if it has such weights."""
         if self.weights is None:

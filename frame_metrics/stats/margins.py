@@ -213,7 +213,7 @@ def by_bound(ends: Callable[[float], tuple[float, float]], least: float) -> floa
     return normally_above(sign * z)
 
 
-def margin_p_of_draws(drawn: Array, margin: Array, units: float | None = None) -> Array:
+def margin_p_of_draws(drawn: Array, margin: Array, units: float | None = None, df: float | None = None) -> Array:
     """Return the p-values by the share of resamples that lose, or gain, the margin or more, shape (2, columns).
 
     They agree with percentile intervals, which are at the level of ``expanded_level``.
@@ -222,6 +222,7 @@ def margin_p_of_draws(drawn: Array, margin: Array, units: float | None = None) -
     ----------
     drawn : resampled mean gains, shape (draws, columns).
     units : how many units were resampled, by which p-values are expanded; None to leave them as they are.
+    df : the degrees of freedom, if they are not one less.
     """
     p = np.full((2, drawn.shape[1]), np.nan)
     for side, sign in enumerate(SIGNS_OF_MARGIN):
@@ -234,7 +235,7 @@ def margin_p_of_draws(drawn: Array, margin: Array, units: float | None = None) -
     normal, narrow = NormalDist(), sqrt((units - 1) / units)
     for at in np.argwhere(~np.isnan(p)):
         z = -normal.inv_cdf(min(float(p[tuple(at)]), 1 - CLOSE))
-        p[tuple(at)] = above(z * narrow, units - 1)
+        p[tuple(at)] = above(z * narrow, units - 1 if df is None else df)
     return p
 
 

@@ -22,10 +22,12 @@ from scipy.special import ndtr, ndtri
 from trials import Line, agree, ends
 
 from frame_metrics.inputs.scores import sorted_levels
+from frame_metrics.measuring.resampled_rows import MOST_ROWS
 from frame_metrics.stats.delong import Areas
-from frame_metrics.stats.exact import expanded_level, wilson_interval
+from frame_metrics.stats.exact import expanded_level, normal_quantile, t_quantile, wilson_interval
 from frame_metrics.stats.intervals import FEW_UNITS, MIN_RESAMPLES_OF_FEW
 from frame_metrics.stats.resampling import Units, draws, percentile_interval, resampled
+from frame_metrics.stats.shares import MIN_ROWS
 
 AGREE = 3  # trials of each kind that are done a second way
 RESAMPLES = 1000
@@ -228,7 +230,13 @@ def precision_ends(scores: tuple[Any, Any], seed: int) -> tuple[float, float]:
     tp, seen = np.cumsum(hits, axis=1), np.maximum(np.cumsum(often, axis=1), 1)
     with np.errstate(invalid="ignore"):
         values = (hits * tp / seen).sum(axis=1) / tp[:, -1]
-    return holding(values[1:], values[0], min(len(good), len(others)))
+    value, few = float(values[0]), min(len(good), len(others))
+    rows = float(few)
+    if 0 < value < 1:
+        t = t_quantile(0.975, few - 1) / normal_quantile(0.95)
+        rows = value * (1 - value) / np.nanvar(values[1:]) * (few - 1) / few / t**2
+    low, high = wilson_interval(value, np.clip(rows, MIN_ROWS, MOST_ROWS * few))
+    return float(low), float(high)
 
 
 def logged(places: float, trial: int) -> pl.DataFrame:

@@ -17,7 +17,7 @@ from frame_metrics.keys.groups import CellGroups, segments_of
 from frame_metrics.measuring.decided import in_caller_type
 from frame_metrics.measuring.each_class import check_each_class, rows_of_class, views_of_classes
 from frame_metrics.measuring.resampled_rows import RowDraws
-from frame_metrics.measuring.row_effects import correlation_of_arms
+from frame_metrics.measuring.row_effects import correlation_of_arms, less_for_pairs
 from frame_metrics.measuring.row_tables import ends_by_formula
 from frame_metrics.measuring.rows import SegmentValues, check_cases, inputs_of, one_metric
 from frame_metrics.measuring.same_classes import classes_in_mean, error_of_classes, lack_rows, other_classes
@@ -25,12 +25,15 @@ from frame_metrics.metrics.metric import Metric
 from frame_metrics.metrics.names import Asked
 from frame_metrics.metrics.shares import are_row_shares
 from frame_metrics.plan.source import Source
-from frame_metrics.stats.arms import relative_ends
+from frame_metrics.stats.arms import compared, relative_ends
 from frame_metrics.stats.exact import detectable, normal_quantile
-from frame_metrics.stats.margins import SIGNS_OF_MARGIN, by_bound, level_away
+from frame_metrics.stats.margins import SIGNS_OF_MARGIN, by_bound, level_away, margin_p_of_arms
+from frame_metrics.stats.resampling import vary
 from frame_metrics.stats.shares import hybrid, relative_hybrid
 from frame_metrics.stats.significance import CLOSE
+from frame_metrics.verbs.compare.arm_losses import arms_of_losses, losses_of_rows
 from frame_metrics.verbs.compare.differences import (
+    VALUE_COLUMNS,
     Pair,
     Row,
     by_area,
@@ -160,7 +163,14 @@ class ArmRows:
         inputs, asked, value = self._whole.inputs, self.asked[metric][1], self.values[0][metric].value
         if metric in self.of_areas:
             return value + inputs.areas.ends(level, None, float(asked.slope_by_area or 1))
+        if self._on_range(metric):
+            variance = inputs.cached(("spread", asked), lambda: self._whole.spread((*self.asked[metric], None)))
+            return self._whole.ends_on_range(asked, value, variance, level)
         return ends_by_formula(inputs, asked, None, value, level)
+
+    def _on_range(self, metric: int) -> bool:
+        """Return True for a metric whose interval is made of the variance of its draws."""
+        return metric not in self.of_areas and self._whole.on_range(self.asked[metric][1])
 
     @cached_property
     def clusters(self) -> list[Array]:
@@ -189,7 +199,7 @@ class ArmRows:
         return np.bincount(at, rows_of_class(self.cases), minlength=len(self.arm_segments))
 
     def drawn(self, *systems: int) -> dict[tuple[int, int], Array]:
-        """Return resampled values of metrics without an interval by a formula, by metric and position of an arm.
+        """Return resampled values of metrics that need draws of arms, by metric and position of an arm in a segment.
 
         ``systems``: one arm that is resampled by itself, with its own seed; or several that share clusters and are
         resampled together, so that a drawn cluster brings its rows of all these arms.
@@ -201,7 +211,8 @@ class ArmRows:
             seed = int(np.random.SeedSequence([self.options.seed, *systems]).generate_state(1)[0])
             group = self.segments.group_of_cell[every.first] if len(systems) > 1 else None
             inputs = inputs_of(replace(self.cases, rows=rows), some, self._metrics)
-            drawn = {i: (*metric, None) for i, metric in enumerate(self.asked) if self._by_formula[i] is None}
+            need = [i for i in range(len(self.asked)) if self._test(i) == "bootstrap" or self._on_range(i)]
+            drawn = {i: (*self.asked[i], None) for i in need}
             draws = RowDraws(inputs, self.options.resamples, seed, group, for_ends=True)
             self._drawn[systems] = draws.values(drawn)
         return self._drawn[systems]
@@ -224,15 +235,51 @@ class ArmRows:
         clusters = [self.clusters[at] for at in with_rows]
         row["n_shared"] = np.isin(clusters[0], clusters[1]).sum() if len(clusters) == len(pair) else 0
         row["n_undefined"] = values.n_undefined[with_rows].sum()
-        by_formula = self._by_formula[metric] is not None
-        row["test"] = self.options.test or ("newcombe" if by_formula else "bootstrap")
+        row["test"] = self._test(metric)
         alike = not self._have_other_classes(metric, with_rows)
         if not alike or lack_rows(self._whole.inputs, self.asked[metric][1], values.n_undefined, with_rows):
             row["difference"] = np.nan
         if min(row["n_units"], row["baseline_n_units"]) < 2 or np.isnan(row["difference"]):
             return row
-        by_rule = {"delong": self._by_area, "newcombe": self._by_newcombe, "bootstrap": self._by_draws}
+        by_rule = {
+            "delong": self._by_area,
+            "newcombe": self._by_newcombe,
+            "randomization": self._by_exchange,
+            "bootstrap": self._by_draws,
+        }
         return row | by_rule[row["test"]](metric, with_rows, [value, base])
+
+    def _test(self, metric: int) -> str:
+        """Return the test of a metric."""
+        if self.options.test:
+            return self.options.test
+        if self._by_formula[metric] is not None:
+            return "newcombe"
+        return "bootstrap" if self._losses(metric) is None else "randomization"
+
+    def _losses(self, metric: int) -> Array | None:
+        """Return a metric of each row by itself; None of one that is no mean of these."""
+        asked, inputs, value = self.asked[metric][1], self._whole.inputs, self.values[0][metric].value
+        return inputs.cached(("losses", asked), lambda: losses_of_rows(inputs, asked, value))
+
+    def _by_exchange(self, metric: int, at: list[int], _: list[float]) -> Row:
+        """Return intervals and p-value of a mean over rows, as of queries: units are exchanged between the arms."""
+        each, asked, options = self._losses(metric), self.asked[metric][1], self.options
+        if each is None:
+            return {}
+        arms = arms_of_losses(self._whole.inputs, asked, each, at)
+        drawn = options.permutations, options.resamples, options.seed
+        found = compared(arms, "randomization", options.ci, drawn, lambda done: None)
+        if "mde" in found:
+            found["mde"] = np.where(found["mde"] > arms.widest, np.nan, found["mde"])
+        row: Row = {name: column[0] for name, column in found.items() if name not in VALUE_COLUMNS}
+        margin = self.margins[metric]
+        if np.isnan(margin):
+            return row
+        sign = np.array([asked.sign])
+        return row | margin_columns(
+            margin_p_of_arms(arms, np.array([margin]), "randomization", drawn, sign)[:, 0], asked
+        )
 
     def _by_area(self, metric: int, at: list[int], values: list[float]) -> Row:
         """Return intervals and p-value by DeLong, for areas of independent arms."""
@@ -249,11 +296,31 @@ class ArmRows:
         """Return True if some clusters have rows of both arms."""
         return bool(np.isin(self.clusters[at[0]], self.clusters[at[1]]).any())
 
-    def _by_draws(self, metric: int, at: list[int], values: list[float]) -> Row:
-        """Return intervals and p-value from resamples of both arms; together, if they share clusters."""
+    def _correlation(self, metric: int, at: list[int], values: Array) -> float:
+        """Return the correlation of a metric of two arms that share clusters."""
+        asked = self.asked[metric][1]
+        if not self._on_range(metric):
+            return correlation_of_arms(self._whole.inputs, asked, at)
+        (least, most), drawn = asked.range, np.array(self._drawn_of(metric, at))
+        drawn = drawn[:, ~np.isnan(drawn).any(axis=0)] / (most - least)
+        away = drawn - drawn.mean(axis=1, keepdims=True) if drawn.size else drawn
+        covariance = away @ away.T / max(away.shape[1], 1)
+        return less_for_pairs(covariance[0, 1], np.diag(covariance), (values - least) / (most - least))
+
+    def _drawn_of(self, metric: int, at: list[int]) -> list[Array]:
+        """Return resampled values of a metric of two arms; of resamples of both together, if they share clusters."""
         systems = self.arms.group_of_cell[self.arm_segments.first[at]].tolist()
         drawn = [self.drawn(*(sorted(systems) if self._share_clusters(at) else [system])) for system in systems]
-        each = [draws[metric, arm] for arm, draws in zip(at, drawn, strict=True)]
+        return [draws[metric, arm] for arm, draws in zip(at, drawn, strict=True)]
+
+    def _by_draws(self, metric: int, at: list[int], values: list[float]) -> Row:
+        """Return intervals and p-value from resamples of both arms; none if those of one arm do not vary.
+
+        With ``test="bootstrap"`` it is enough that those of the other do.
+        """
+        each = self._drawn_of(metric, at)
+        if not (self.options.test or all(vary(one[~np.isnan(one)]) for one in each)):
+            return {}
         most = max(map(len, each))  # an arm with few rows has more draws; those of the other arm are repeated
         units = self._whole.n_units(self.asked[metric][1])[at].tolist()
         margin = (self.asked[metric][1], self.margins[metric])
@@ -265,7 +332,7 @@ class ArmRows:
         ends, asked = self._by_formula[metric], self.asked[metric][1]
         if ends is None or not np.isfinite(ends[:, at]).all():  # too few rows for an interval are too few for a test
             return {}
-        correlation = correlation_of_arms(self._whole.inputs, asked, at) if self._share_clusters(at) else 0.0
+        correlation = self._correlation(metric, at, np.array(values)) if self._share_clusters(at) else 0.0
         parts, each = np.array(values), ends[:, at].T
         low, high = hybrid(parts, each, 0.0, (1.0, -1.0), correlation).tolist()
         p_of_margin = partial(self._p_of_margin, metric, at, parts, correlation)

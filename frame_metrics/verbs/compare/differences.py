@@ -221,8 +221,10 @@ def by_draws(
         ends |= drawn_relative_ends(draws, means, level)
         row = {name: float(end[0]) for name, end in ends.items()}
         row["mde"] = detectable(options.ci) * float(differences.std())
+        if len(units) > 1 and vary(differences):  # of arms p is the level at which this interval ends at 0
+            row["p_value"] = min(2 * margin_p_of_draws(differences[:, None], np.zeros(1), n, df).min(), 1.0)
         if margin is not None and np.isfinite(values).all() and vary(differences):
-            known = margin_p_of_draws(margin[0].sign * differences[:, None], np.array(margin[1:]), df + 1)
+            known = margin_p_of_draws(margin[0].sign * differences[:, None], np.array(margin[1:]), n, df)
             row |= margin_columns(known[:, 0], margin[0])
     if not vary(differences):
         row |= dict.fromkeys(("ci_low", "ci_high", "relative_low", "relative_high", "mde"), np.nan)
