@@ -631,6 +631,14 @@ BY_RULE = {
         "evaluate guess_b.csv accuracy --label team --predicted guess --fail-if-worse-than guess_a.csv --margin 0.9 "
         "--doc ticket",
     ),
+    "compare sorted_a.csv sorted_b.csv accuracy --label team --predicted guess": (
+        "'key' has the same ids in both files: pass --doc key",
+        "compare sorted_a.csv sorted_b.csv accuracy --label team --predicted guess --doc key",
+    ),
+    "compare sorted_a.csv sorted_c.csv accuracy --label team --predicted guess": (
+        "change compares logs of other queries or rows",  # numbers of rows alone say nothing of sorted labels
+        "change sorted_a.csv sorted_c.csv accuracy --label team --predicted guess",
+    ),
     "compare guess_a.csv others.csv accuracy --label team --predicted guess": (
         "change compares logs of other queries or rows",
         "change guess_a.csv others.csv accuracy --label team --predicted guess",
@@ -675,6 +683,9 @@ def test_unknown_words_are_read_by_rule(call: str, capsys: pytest.CaptureFixture
     for name in ("guess_a", "guess_b"):
         write(tickets.with_columns(guess=pl.Series(list("abba") if name == "guess_a" else list("abab"))), f"{name}.csv")
     write(tickets.with_columns(team=pl.Series(list("bcab")), guess=pl.Series(list("abca"))), "others.csv")
+    for name, keys in (("a", "stuvwxyz"), ("b", "utswvyxz"), ("c", "ABCDEFGH")):
+        of_rows = {"row": range(8), "key": list(keys), "team": list("aaabbccc"), "guess": list("abcabcab")}
+        write(pl.DataFrame(of_rows), f"sorted_{name}.csv")
     lists = {"question": ["u", "v"], "found": [["a", "b"], ["c"]], "gold": [["b"], ["d"]]}
     pl.DataFrame(lists).write_ndjson("lists.jsonl")
     write_runs()
@@ -684,6 +695,18 @@ def test_unknown_words_are_read_by_rule(call: str, capsys: pytest.CaptureFixture
     assert "--help" not in told
     assert told.splitlines()[-1] == f"    frame-metrics {command}"
     assert main(shlex.split(command)) == 0
+
+
+def test_ids_that_pair_rows_otherwise_are_named_without_a_command(capsys: pytest.CaptureFixture[str]) -> None:
+    """Of two columns that pair the rows of two files in different ways none is chosen, until one is named."""
+    rows = pl.DataFrame({"team": list("aaabbccc"), "guess": list("abcabcab"), "key": list("stuvwxyz")})
+    for name, codes in (("a", "ABCDEFGH"), ("b", "CBADEFGH")):
+        write(rows.with_columns(code=pl.Series(list(codes))), f"{name}.csv")
+    call = ["compare", "a.csv", "b.csv", "accuracy", "--label", "team", "--predicted", "guess"]
+    told = error(capsys, *call)
+    assert "'key', 'code' have the same ids in both files each, and pair rows otherwise: --doc is the one" in told
+    assert "frame-metrics compare" not in told
+    assert main([*call, "--doc", "code"]) == 0
 
 
 # Calls that mean several commands, the flags that their lines have, and words of the error.

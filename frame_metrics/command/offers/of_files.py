@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
+from collections.abc import Sequence
 
 import polars as pl
 
@@ -11,7 +12,7 @@ from frame_metrics.command.call import FILE, OF_FILES, OF_PAGES
 from frame_metrics.command.files import reading
 from frame_metrics.command.files.columns_there import likeness
 from frame_metrics.command.frames import Frames
-from frame_metrics.errors import FrameMetricsError, quote
+from frame_metrics.errors import FrameMetricsError, listed, quote
 from frame_metrics.roles.columns import ROLES
 
 # Errors of what is paired, and has nothing in common; behind it they have the ways of one frame with a column.
@@ -27,6 +28,7 @@ NO_IDS = re.compile(
 )
 LACKING = re.compile(r"the query is missing; [^;]*; (?=to pair)|; leave it out, or pass (?:--no-query|query=None) .*")
 MOST_ROWS = 1_000_000  # of a file, in which ids are looked for
+ROW = "__frame_metrics_row"  # the place of a row in its file
 OF_ONE_FRAME = re.compile(r", with system='file' in the place of arm=")
 MEANS_APART = "takes a change of means apart, and rows without a query"
 
@@ -34,12 +36,15 @@ MEANS_APART = "takes a change of means apart, and rows without a query"
 def of_files(frames: Frames, error: FrameMetricsError) -> FrameMetricsError:
     """Return an error with the command that compares files of other rows, or of the same; another error as it is."""
     message, call = str(error), frames.call
-    if NO_IDS.search(message) and (column := _ids_of_rows(frames)):
+    if NO_IDS.search(message) and (columns := _ids_of_rows(frames)):
         asked = bool(reading.each(call.roles.get("query")))
         typed: dict[str, list[str]] = {"query=": []} if asked else {}
-        flag = f"pass --doc {shlex.quote(column)}{' in the place of --query' * asked}"
-        paired = f"{LACKING.sub('', message)}; {quote(column)} has the same ids in both files: {flag}"
-        return type(error)(paired).offering(typed, doc=column)
+        if len(columns) > 1:
+            pairs = f"{listed(columns)} have the same ids in both files each, and pair rows otherwise"
+            return type(error)(f"{LACKING.sub('', message)}; {pairs}: --doc is the one that names a row")
+        flag = f"pass --doc {shlex.quote(columns[0])}{' in the place of --query' * asked}"
+        paired = f"{LACKING.sub('', message)}; {quote(columns[0])} has the same ids in both files: {flag}"
+        return type(error)(paired).offering(typed, doc=columns[0])
     other, same = OTHER_ROWS.match(message), SAME_QUERIES.match(message)
     if call.name == "change" and MEANS_APART in message:
         return _of_segments(frames, error)
@@ -93,12 +98,16 @@ def _of_units(frames: Frames, error: FrameMetricsError) -> FrameMetricsError:
     return type(error)(f"{error}; pass --cluster {query[0]} to draw the queries anew").offering(cluster=query[0])
 
 
-def _ids_of_rows(frames: Frames) -> str:
-    """Return the column of ids of two files whose rows are one each, and have the same label in both; "" for none."""
+def _ids_of_rows(frames: Frames) -> list[str]:
+    """Return the column of ids of two files whose rows are one each, and have the same label in both; [] for none.
+
+    There are several if they pair rows in different ways. Numbers of rows that nobody named are taken only without
+    others, and where labels are in no order by which those of other rows could be equal.
+    """
     call, logs = frames.call, [frames.log_input, *([frames.before.input] if frames.before else [])]
     plans = [one.plan for log in logs for one in log.files]
     if len(plans) != 2:
-        return ""
+        return []
     one, other = plans
     types, there = one.collect_schema(), other.collect_schema()
     label = call.roles.get("label") or next((name for name in ("label", "grade") if name in types), "")
@@ -107,14 +116,37 @@ def _ids_of_rows(frames: Frames) -> str:
     free = [name for name in types if name not in taken and types[name] == there.get(name) and name != label]
     free = [name for name in free if (types[name].is_integer() or types[name] == pl.String) and name in (asked or free)]
     if label not in types or label not in there or not free:
-        return ""
-    rows = [plan.select(*free, label).head(MOST_ROWS).collect() for plan in plans]
-    for name in sorted(free, key=lambda name: -likeness("doc", name)):
-        pairs = rows[0].join(rows[1], on=name)
-        same = pairs.select((pl.col(label) == pl.col(f"{label}_right")).all() & (pl.col(label).n_unique() > 1)).item()
-        if all(not its[name].is_duplicated().any() for its in rows) and same and 2 * len(pairs) >= max(map(len, rows)):
-            return name
-    return ""
+        return []
+    rows = [plan.select(*free, label).head(MOST_ROWS).with_row_index(ROW).collect() for plan in plans]
+    ids = {name: pairs for name in free if (pairs := _paired(rows, name, label)) is not None}
+    numbers = [name for name in ids if name not in asked and all(_counts_rows(its[name]) for its in rows)]
+    named = [name for name in ids if name not in numbers] or (
+        numbers if numbers and _changes_often(rows[0], label) else []
+    )
+    named.sort(key=lambda name: -likeness("doc", name))
+    return [name for at, name in enumerate(named) if not any(ids[name].equals(ids[one]) for one in named[:at])]
+
+
+def _paired(rows: Sequence[pl.DataFrame], name: str, label: str) -> pl.DataFrame | None:
+    """Return the places of rows that a column pairs; None if it does not pair at least half, each with its label."""
+    if any(its[name].is_duplicated().any() for its in rows):
+        return None
+    pairs = rows[0].join(rows[1], on=name).sort(ROW)
+    same = pairs.select((pl.col(label) == pl.col(f"{label}_right")).all() & (pl.col(label).n_unique() > 1)).item()
+    return pairs.select(ROW, f"{ROW}_right") if same and 2 * len(pairs) >= max(map(len, rows)) else None
+
+
+def _counts_rows(ids: pl.Series) -> bool:
+    """Return True for numbers that count rows, from 0 or 1, which a file of other rows has too."""
+    steps = ids.cast(pl.Int64, strict=False) - pl.int_range(len(ids), eager=True)
+    return bool(steps.n_unique() == 1 and steps[0] in (0, 1))
+
+
+def _changes_often(rows: pl.DataFrame, label: str) -> bool:
+    """Return True for labels that change from row to row at least half as often as in an order by chance."""
+    changes = pl.col(label).ne_missing(pl.col(label).shift()).slice(1).mean()
+    by_chance = 1 - ((pl.len().over(label) / pl.len()).mean())
+    return bool(rows.select(2 * changes >= by_chance).item())
 
 
 def _of_ids(frames: Frames) -> str:
