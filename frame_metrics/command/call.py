@@ -166,6 +166,14 @@ class CommandLine:
         others = any(self.set_options.get(name) for name in ("system", "arm"))
         return self.name in OF_FILES and len(self.arguments[0]) > 1 and not others
 
+    @cached_property
+    def compares_itself(self) -> bool:
+        """True if systems of the only file are compared with another one of the same file, which a gate names."""
+        (name, *others), options = self.arguments[0] or [""], self.set_options
+        before = next((options[one] for one in SAVED if options.get(one)), "")
+        named = self.name == "compare" and "saved_system" in options and options.get("system") and not others
+        return bool(named and os.path.isfile(name) and os.path.isfile(before) and os.path.samefile(name, before))
+
     @property
     def decides_rows(self) -> bool:
         """True if rows are decided about, as those of a classifier: by a column, or by a threshold."""

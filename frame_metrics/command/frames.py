@@ -279,7 +279,7 @@ class Frames:
     def before(self) -> Before | None:
         """The file that an option names to compare the log with."""
         flag = next((name for name in SAVED if self.call.set_options.get(name)), None)
-        return None if flag is None else Before(self, flag)
+        return None if flag is None or self.call.compares_itself else Before(self, flag)
 
     @property
     def joins_logs(self) -> bool:

@@ -27,6 +27,8 @@ from frame_metrics.command.texts import in_words, on_github, say, say_at_termina
 from frame_metrics.errors import FrameMetricsError
 from frame_metrics.measuring.rows import without_interval
 from frame_metrics.metrics.names import read
+from frame_metrics.metrics.parameters import is_number
+from frame_metrics.plan.needs import may_decide
 
 OF_MEANS = ("evaluate", "per-query")  # commands that print values of metrics, and no more
 OF_SEGMENTS = (
@@ -88,6 +90,10 @@ class Job:
             columns = self._frames.irm._plan.columns
             if why := without_interval(*pair, in_clusters=columns.cluster is not None and not columns.query):
                 say(why.partition(";")[0])
+        if name == "evaluate" and is_number(limit := options.get("threshold")):
+            asked = [] if "value" in options else read(self.call.gated_metrics)
+            if asked and not any(may_decide(metric) for _, metric in asked):
+                say(f"--threshold changes none of these metrics; a gate is --fail-under {limit:g}")
         if options.get("correction", "none") != "none" and _has_single_tests(result):
             several = len(result) > 1 and "over" in options_of(name) and options.get("over") != "all"
             way = "; pass --over all to correct all rows together" * several

@@ -259,16 +259,19 @@ def _worse(
 
     ``evaluated``: the means of the log, if they are known; else they are computed where a query has no saved number.
     """
-    unpaired = _unpaired(frames, compared, metrics, evaluated)
+    unpaired, some = _unpaired(frames, compared, metrics, evaluated), _others(frames, compared)
     compared = compared.drop(FILE) if frames.joins_logs else compared
+    compared, unpaired = compared.filter(some), [*compress(unpaired, some)]
     set_options = frames.call.set_options
     alpha, margin = set_options.get("alpha", gates.ALPHA), set_options.get("margin")
     if set_options.get("not_worse_than"):
-        some = _others(frames, compared)
-        return list(gates.not_worse(compared.filter(some), alpha, [*compress(unpaired, some)], margin))
+        return list(gates.not_worse(compared, alpha, unpaired, margin))
     if "max_drop" in set_options:
         return list(gates.dropped(compared, set_options["max_drop"], unpaired))
-    return list(gates.worse(compared, alpha, unpaired, margin))
+    from frame_metrics.verbs.compare.options import CompareOptions  # which takes a while, and other gates do without
+
+    least_p = 1 / (set_options.get("permutations", CompareOptions.permutations) + 1)
+    return list(gates.worse(compared, alpha, unpaired, margin, least_p))
 
 
 def _unpaired(
@@ -278,7 +281,7 @@ def _unpaired(
     if "baseline_n" in compared.columns:  # other rows, or queries, than before: fewer may be all that there are
         same = frames.call.name != "change"
         return [far_fewer(row["n"], row["baseline_n"], are_too_few=same) for row in compared.iter_rows(named=True)]
-    if frames.joins_logs:
+    if frames.joins_logs or frames.call.compares_itself:
         return [in_one_log(row) for row in compared.iter_rows(named=True)]
     if "n_unpaired" not in compared.columns:
         return [NOT_ALONE] * len(compared)

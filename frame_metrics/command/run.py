@@ -86,7 +86,8 @@ class _Parser(argparse.ArgumentParser):
             meant_flags |= {flag: f"--{near}"} if near and way == hint else {}
             lines.append(f"{f'{command}: ' * bool(command)}there is no option {flag}; {way}")
         whole = line(command, _replaced(self.arguments, meant_flags)) if command in COMMANDS else ""
-        if {*GATE} & {*self.arguments}:  # a gate without what is asked would be another one
+        elsewhere = any(way_of(command, flag).command for flag in flags)
+        if {*GATE} & {*self.arguments} and not elsewhere:  # a gate without what is asked would be another one
             typed = {one.partition("=")[0][2:].replace("-", "_") for one in self.arguments if one[:2] == "--"}
             others = [one for one in COMMANDS if one != command and typed <= {*options_of(one)}]
             whole = line(others[0], self.arguments) if others else whole

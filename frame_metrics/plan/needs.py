@@ -88,6 +88,11 @@ def needs_of(plan: Plan, asked: Asked) -> Needs:
     return reduce(or_, {id(needs): needs for needs in each if needs is not NO_NEEDS}.values())
 
 
+def may_decide(metric: Metric) -> bool:
+    """Return True for a metric of decisions, which a threshold may make; others read the order, or scores alone."""
+    return metric.input not in (FullRanking, FullScores, ClassScores, Lists) and metric.k is None and metric.top is None
+
+
 def _check_query(name: str, metric: Metric, plan: Plan) -> None:
     """Raise for a metric of rankings if there is no query, and a similar metric of rows can be offered."""
     if plan.columns.query:

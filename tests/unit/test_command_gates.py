@@ -709,6 +709,66 @@ def test_a_system_is_not_held_against_itself(new: float, code: int, capsys: Capt
     assert found == code, said
 
 
+# Calls of a gate on a loss that is excluded or not, without the flag of a gate, or without the log of before.
+OF_LOSS = (
+    "compare old.parquet new.parquet --margin {}",
+    "evaluate old.parquet new.parquet --margin={}",
+    "compare old.parquet new.parquet --not-worse --margin {}",
+    "compare old.parquet new.parquet --not-worse-than {}",
+    "compare new.parquet --not-worse old.parquet --margin {}",
+    "compare old.parquet same.parquet new.parquet --margin {}",
+    "compare old.parquet same.parquet new.parquet --fail-if-worse --margin {}",
+    "compare both.parquet --system run --baseline old --margin {}",
+    "compare both.parquet --system run --baseline old --fail-if-worse --margin {}",
+)
+
+
+@pytest.mark.parametrize("call", OF_LOSS)
+def test_a_loss_that_is_accepted_is_a_gate(call: str, capsys: Captured) -> None:
+    """A margin beside files, or a baseline, limits the loss, whatever the gate is called; nothing passes unchecked."""
+    values = {"old": OLD, "same": [a + b for a, b in zip(OLD, MOVED, strict=True)]}
+    values["new"] = [one - 0.05 for one in values["same"]]
+    rows = {name: pl.DataFrame({"query": range(40), "ndcg": its}) for name, its in values.items()}
+    for name, one in rows.items():
+        one.write_parquet(f"{name}.parquet")
+    pl.concat(one.with_columns(run=pl.lit(name)) for name, one in rows.items()).write_parquet("both.parquet")
+    for margin, code, word in (("0.02", 1, "failed"), ("0.09", 0, "passed")):
+        found, _, said = called(capsys, *call.format(margin).split(), "--value", "ndcg")
+        assert (found, f"gate {word}: ndcg" in said[-1]) == (code, True), said
+
+
+def test_a_level_that_no_permutations_reach_is_undecided(capsys: Captured) -> None:
+    """A loss whose p-value is the least that permutations give passes no gate at a level below it."""
+    lost = [a + b - 0.05 for a, b in zip(OLD, MOVED, strict=True)]
+    save_numbers(old=OLD, new=lost, better=[one + 0.1 for one in lost])
+    gate = ["--value", "ndcg", "--fail-if-worse-than", "old_saved.parquet", "--alpha"]
+    for name, alpha, code in (("new", "0.00001", 4), ("new", "0.0001", 1), ("better", "0.00001", 0)):
+        found, _, said = called(capsys, "compare", f"{name}.parquet", *gate, alpha)
+        assert (found, "so that the gate cannot fail" in said[-1]) == (code, code == 4), said
+
+
+def test_versions_in_one_file_have_gates(capsys: Captured) -> None:
+    """Decisions of systems of one file are compared with those of the baseline, which is no system of the result."""
+    rows = pl.DataFrame({"id": range(40), "label": list("ab") * 20, "guess": list("ab") * 20})
+    worse = rows.with_columns(guess=pl.Series(list("ab") * 15 + list("aa") * 5))
+    pl.concat(
+        one.with_columns(run=pl.lit(name)) for name, one in (("old", rows), ("new", worse), ("same", rows))
+    ).write_parquet("versions.parquet")
+    call = ["compare", "versions.parquet", "accuracy", "--predicted", "guess", "--doc", "id", "--system", "run"]
+    call += ["--positive", "b", "--baseline", "old", "--columns", "run,n_tests", "--to", "csv"]
+    for gate, code in ((["--max-drop", "0.1"], 1), (["--max-drop", "0.2"], 0), (["--fail-if-worse"], 0)):
+        found, out, said = called(capsys, *call, *gate)
+        assert (found, out.split()) == (code, ["run,n_tests", "new,2", "same,2"]), said
+
+
+def test_a_threshold_that_no_metric_reads_is_said(capsys: Captured) -> None:
+    """A limit that is written as a threshold is told from one of decisions."""
+    note = "frame-metrics: --threshold changes none of these metrics; a gate is --fail-under 0.8"
+    for metric, notes in (("roc_auc", [note]), ("f1", [])):
+        pl.DataFrame({"label": [0, 1, 1], "score": [0.2, 0.9, 0.1]}).write_parquet("cases.parquet")
+        assert called(capsys, "evaluate", "cases.parquet", metric, "--threshold", "0.8")[2] == notes
+
+
 @pytest.mark.parametrize("command", ["evaluate", "compare"])
 def test_a_loss_of_the_margin_has_to_be_excluded(command: str, capsys: Captured) -> None:
     """A gate passes where a loss of the margin is excluded, fails where it is not, and is undecided where few moved."""

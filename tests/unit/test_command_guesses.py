@@ -292,6 +292,9 @@ OTHERWISE = {
     "compare a.run b.run rr --qrels q.txt --fail-if-significantly-worse 0.9": (
         "compare b.run rr --qrels q.txt --fail-if-worse-than a.run --margin 0.9"
     ),
+    "compare a.run b.run rr map --qrels q.txt --fail-if-worse rr": (
+        "compare b.run rr map --qrels q.txt --fail-if-worse-than a.run"
+    ),
     "compare runs.csv rr --system run --baseline a --fail-if-worse 1": (
         "compare runs.csv rr --system run --fail-if-worse-than runs.csv --saved-system a --max-drop 1"
     ),
@@ -639,6 +642,15 @@ BY_RULE = {
         "change compares logs of other queries or rows",  # numbers of rows alone say nothing of sorted labels
         "change sorted_a.csv sorted_c.csv accuracy --label team --predicted guess",
     ),
+    "per-class guess_b.csv f1 --label team --predicted guess --fail-if-worse-than guess_a.csv": (
+        "compared with those of before by compare, or of other rows by change, with --per-class",
+        "compare guess_b.csv f1 --label team --predicted guess --per-class --fail-if-worse-than guess_a.csv --doc "
+        "ticket",
+    ),
+    "evaluate shown.csv rr --label clicked --fail-if-worse-than shown.csv": (
+        "keep one of each, or pass --no-doc, as rows have ranks",
+        "evaluate shown.csv rr --label clicked --fail-if-worse-than shown.csv --no-doc",
+    ),
     "compare guess_a.csv others.csv accuracy --label team --predicted guess": (
         "change compares logs of other queries or rows",
         "change guess_a.csv others.csv accuracy --label team --predicted guess",
@@ -686,6 +698,8 @@ def test_unknown_words_are_read_by_rule(call: str, capsys: pytest.CaptureFixture
     for name, keys in (("a", "stuvwxyz"), ("b", "utswvyxz"), ("c", "ABCDEFGH")):
         of_rows = {"row": range(8), "key": list(keys), "team": list("aaabbccc"), "guess": list("abcabcab")}
         write(pl.DataFrame(of_rows), f"sorted_{name}.csv")
+    shown = {"query": list("uuvv"), "doc": list("xxyz"), "rank": [1, 2] * 2, "clicked": [0, 1, 1, 0]}
+    write(pl.DataFrame(shown), "shown.csv")
     lists = {"question": ["u", "v"], "found": [["a", "b"], ["c"]], "gold": [["b"], ["d"]]}
     pl.DataFrame(lists).write_ndjson("lists.jsonl")
     write_runs()

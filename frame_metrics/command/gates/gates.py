@@ -80,11 +80,14 @@ def _limit(row: Mapping[str, Any], limit: float, word: str) -> Outcome:
     return Outcome(name, f"{row['metric']} is {_number(value)}{where}, {comparison}", failed)
 
 
-def worse(result: pl.DataFrame, alpha: float, unpaired: Sequence[Unpaired], margin: Any = None) -> Iterator[Outcome]:
+def worse(
+    result: pl.DataFrame, alpha: float, unpaired: Sequence[Unpaired], margin: Any = None, least_p: float = 0
+) -> Iterator[Outcome]:
     """Check each difference of a comparison: it fails if it is for the worse and its p-value is at most ``alpha``.
 
     Parameters
     ----------
+    least_p : the least p-value of a test by permutations; a loss that has it, above ``alpha``, is undecided.
     unpaired : for each row what is on one side alone; at least half has to be compared.
     margin : the loss that is accepted, by metric, or one number for all; metrics without one are not checked. A
         difference fails if its interval, at the level 1 - ``alpha``, lies beyond the margin. None: as above.
@@ -115,6 +118,11 @@ def worse(result: pl.DataFrame, alpha: float, unpaired: Sequence[Unpaired], marg
             accepted = f"worse by at least {_number(lost)}, and up to {_number(most)} worse is accepted,"
             verdict = accepted if failed else f"not surely worse{by_more}"
         text += f"{_number(difference)}, p = {_number(p)}, {verdict} at level {_number(alpha)}"
+        limited = not most and row.get("test") == "randomization" and row["p_value"] <= least_p * (1 + CLOSE)
+        if limited and not failed and difference * compared.sign < 0:
+            why = f"{text}; p can be no less with so few permutations, so that the gate cannot fail"
+            yield Outcome(name, why, failed=True, undecided=True)
+            continue
         taken = _direction(metric)
         noted = [alone.noted(metric, where), taken]
         sentence, remark = ("; ".join(filter(None, one)) for one in ((text, alone.words, taken), noted))

@@ -6,6 +6,7 @@ import os
 import re
 from collections.abc import Container, Sequence
 
+from frame_metrics.command.commands import options_of
 from frame_metrics.command.files.columns_there import words_of
 from frame_metrics.command.offers.named_metrics import is_metric
 from frame_metrics.command.offers.other_names import NUMBER
@@ -23,29 +24,37 @@ SURELY = {"significant", "significantly", "surely", "sure"}
 DIFFERENCES = {"diff", "difference", "delta"}  # of which the least is a loss, if it is below 0
 AMOUNT = re.compile(rf"(?:([^-=<>\s][^=<>]*?)\s*[=<>]=?\s*)?([-+]?)({NUMBER})")
 LIMIT = re.compile(r"^(?:min|max|at-least|at-most|fail-if|fail-on)-")  # the start of flags that limit a metric
-OF_LOSS = DROP, MARGIN, WORSE, OF_SYSTEM = "--max-drop", "--margin", "--fail-if-worse-than", "--saved-system"
-BEFORE = (WORSE, "--not-worse-than")
+DROP, MARGIN, OF_SYSTEM = "--max-drop", "--margin", "--saved-system"
+BEFORE = WORSE, NOT_WORSE = "--fail-if-worse-than", "--not-worse-than"
+OF_LOSS = (DROP, MARGIN, *BEFORE, OF_SYSTEM)
+EXCLUDED = ("--not-worse", NOT_WORSE)  # flags of a loss that has to be excluded
 OF_FILES = ("--against", "--reference", "--reference-run", "--previous", "--before", "--old", "--control")
 NAMED = (*BEFORE, "--saved", "--baseline")  # flags of the log of before
 
 
-def with_losses(arguments: Sequence[str], options: Container[str]) -> list[str]:
+def with_losses(name: str, arguments: Sequence[str]) -> list[str]:
     """Return arguments in which gates of a loss are ours, beside the log of before; where none is known, as they are.
 
     A number is the loss that is accepted. The log of before is the file of another gate, or that of the baseline, or
-    the first of two files. If the baseline is a system of the only file, it is what the others are compared with.
+    the first of the files. If the baseline is a system of the only file, it is what the others are compared with. A
+    margin without a gate is one that has to be excluded, but for a report, which tells of it.
     """
-    found, gated, left = list[str](), False, [*arguments]
+    options, found, gates, left = options_of(name), list[str](), list[str](), [*arguments]
     while left and "max_drop" in options:
         one = left.pop(0)
         flag, equals, value = one.partition("=")
         value = value if equals else next(iter(left), "")
         further = len(found) > 1 and found[-2] in (DROP, MARGIN) and _of_metric(AMOUNT.fullmatch(one))
         words = [found[-2], one] if further else _ours(flag, value, options)
-        gated = gated or words is not None or flag == DROP
+        gates += [NOT_WORSE if flag in EXCLUDED else WORSE] if words is not None and not further else []
+        gates += [WORSE] if flag == DROP else []
+        again = words == [] and not equals and value in arguments[: -len(left) or None] and is_metric(value)
         found += ([flag, value] if equals and flag in (*NAMED, *OF_FILES) else [one]) if words is None else words
-        left = left[1:] if words and not equals and not further else left
-    return _with_before(found, gated=gated) or (found if {DROP, MARGIN} & {*found} else [*arguments])
+        left = left[1:] if (words or again) and not equals and not further else left
+    margin = name != "report" and any(one.partition("=")[0] == MARGIN for one in found)
+    gate = next(iter(gates), NOT_WORSE if margin else "")
+    known = _with_before(found, gate, several=name == "compare")
+    return known or (found if DROP in found or (MARGIN in found and name == "evaluate") else [*arguments])
 
 
 def _ours(flag: str, value: str, options: Container[str]) -> list[str] | None:
@@ -56,14 +65,16 @@ def _ours(flag: str, value: str, options: Container[str]) -> list[str] | None:
     lowest = bool(amount and amount[2] == "-") and bool(words & DIFFERENCES or flag == "--fail-under")
     if is_metric(LIMIT.sub("", flag[2:]).replace("-", "_")):  # as --max-log-loss
         return None
-    if flag[2:].replace("-", "_") in options and not (flag == WORSE and amount and not os.path.exists(value)):
+    if flag[2:].replace("-", "_") in options and not (flag in BEFORE and amount and not os.path.exists(value)):
         return None
-    if not (words & LOSS and words & GATING) and not words & ALONE and not lowest and not (amount and words & LOSS):
+    gating = (words & LOSS and words & GATING) or words & ALONE or flag in EXCLUDED
+    if not gating and not lowest and not (amount and words & LOSS):
         return None
     if amount:
-        return [MARGIN if words & SURELY else DROP, f"{amount[1]}={amount[3]}" if amount[1] else amount[3]]
+        surely = words & SURELY or flag in EXCLUDED
+        return [MARGIN if surely else DROP, f"{amount[1]}={amount[3]}" if amount[1] else amount[3]]
     if os.path.isfile(value):
-        return [WORSE, value]
+        return [NOT_WORSE if flag in EXCLUDED else WORSE, value]
     return [] if value[:1] in ("", "-") or is_metric(value) else None
 
 
@@ -72,20 +83,27 @@ def _of_metric(amount: re.Match[str] | None) -> bool:
     return bool(amount and amount[1] and is_metric(without_average(amount[1])[0]))
 
 
-def _with_before(arguments: list[str], *, gated: bool) -> list[str]:
-    """Return arguments with the log of before behind the flag of the gate, and nowhere else; [] if it is not known."""
+def _with_before(arguments: list[str], gate: str, *, several: bool) -> list[str]:
+    """Return arguments with the log of before behind the flag of the gate, and nowhere else; [] if it is not known.
+
+    Parameters
+    ----------
+    gate : the flag that it stands behind if it has none, "" without a gate.
+    several : whether the first of more than two files is compared with the others.
+    """
     files, pairs = _inputs(arguments), [*zip(arguments, ["", *arguments], strict=False)]
     names = {os.path.splitext(os.path.basename(one))[0]: one for one in files}
     named = {flag: names.get(value, value) for value, flag in pairs if flag in NAMED or _is_before(flag, value)}
-    if (not gated and not {*BEFORE} & {*named}) or {*BEFORE} <= {*named}:
+    if (not gate and not {*BEFORE} & {*named}) or {*BEFORE} <= {*named}:
         return arguments
     system = named.get("--baseline", "") if len(files) == 1 and "--system" in arguments else ""
-    first = files[0] if len(files) == 2 and not {"--system", "--arm"} & {*arguments} else ""
+    of_files = len(files) > 1 and not {"--system", "--arm"} & {*arguments}
+    first = files[0] if of_files and (several or not files[2:]) else ""
     flag = next((one for one in (*NAMED, *OF_FILES) if one in named), "")
     before = named.get(flag, first)
     if system and not os.path.isfile(system):
         before = files[0]
-    gate = flag if flag in BEFORE else WORSE
+    gate = flag if flag in BEFORE else gate
     if not os.path.isfile(before) or {*named.values()} - {before, system}:
         return arguments if flag in BEFORE else []
     kept = list[str]()

@@ -30,6 +30,7 @@ LACKING = re.compile(r"the query is missing; [^;]*; (?=to pair)|; leave it out, 
 MOST_ROWS = 1_000_000  # of a file, in which ids are looked for
 ROW = "__frame_metrics_row"  # the place of a row in its file
 OF_ONE_FRAME = re.compile(r", with system='file' in the place of arm=")
+TWICE = re.compile("ha(s|ve) two judgments")  # the part of an error by which lists with a document twice are recognised
 MEANS_APART = "takes a change of means apart, and rows without a query"
 
 
@@ -45,6 +46,8 @@ def of_files(frames: Frames, error: FrameMetricsError) -> FrameMetricsError:
         flag = f"pass --doc {shlex.quote(columns[0])}{' in the place of --query' * asked}"
         paired = f"{LACKING.sub('', message)}; {quote(columns[0])} has the same ids in both files: {flag}"
         return type(error)(paired).offering(typed, doc=columns[0])
+    if TWICE.search(message) and frames.joins_logs and "doc" not in call.roles and frames.irm._plan.columns.rank:
+        return type(error)(f"{message}, or pass --no-doc, as rows have ranks").offering(doc=None)
     other, same = OTHER_ROWS.match(message), SAME_QUERIES.match(message)
     if call.name == "change" and MEANS_APART in message:
         return _of_segments(frames, error)

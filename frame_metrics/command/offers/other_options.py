@@ -159,6 +159,15 @@ RETIRED = {
         "--fail-if-worse-than {}",
         value=NO_NUMBER,
     ),
+    **{
+        f"per-class fail-if-worse{end}": Way(
+            "classes are compared with those of before by compare, or of other rows by change, with --per-class",
+            "--per-class --fail-if-worse-than {}",
+            "compare",
+            value=ANY,
+        )
+        for end in ("", "-than")
+    },
     **dict.fromkeys(("compare-to", "compare-with"), FIRST_OF_TWO),
     **dict.fromkeys(("against", "reference-run", "saved"), SAVED),
     **dict.fromkeys(("compare against", "compare reference-run"), FIRST_OF_TWO),

@@ -52,7 +52,7 @@ def known_flags(name: str, arguments: Sequence[str]) -> tuple[str, list[str]]:
     if name == "per-query" and "--baseline" in values_of(arguments):  # whose values are differences
         name, arguments = "compare", [*arguments, "--per-query"]
     arguments = _of_two_judges(arguments) if name in OF_ANNOTATORS else arguments
-    arguments = with_parameters(name, with_averages(name, with_losses(arguments, options_of(name))))
+    arguments = with_parameters(name, with_averages(name, with_losses(name, arguments)))
     arguments = _files_first(arguments) if name in OF_TWO_FILES else arguments
     arguments = with_gates(arguments) if "fail_under" in options_of(name) else arguments
     arguments = _with_query_id(arguments) if "query_id" in options_of(name) else arguments
