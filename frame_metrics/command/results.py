@@ -282,7 +282,8 @@ def _unpaired(
         same = frames.call.name != "change"
         return [far_fewer(row["n"], row["baseline_n"], are_too_few=same) for row in compared.iter_rows(named=True)]
     if frames.joins_logs or frames.call.compares_itself:
-        return [in_one_log(row) for row in compared.iter_rows(named=True)]
+        sides = "logs" if frames.joins_logs else "systems"
+        return [in_one_log(row, sides) for row in compared.iter_rows(named=True)]
     if "n_unpaired" not in compared.columns:
         return [NOT_ALONE] * len(compared)
     if compared.is_empty() or not (compared["n_unpaired"] > 0).any():

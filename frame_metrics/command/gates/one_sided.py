@@ -24,11 +24,14 @@ class Unpaired(NamedTuple):
 NOT_ALONE = Unpaired("")
 
 
-def in_one_log(row: Mapping[str, Any]) -> Unpaired:
-    """Return words for queries, or rows, of one of two logs, and whether they are more than those of both."""
+def in_one_log(row: Mapping[str, Any], sides: str = "logs") -> Unpaired:
+    """Return words for queries, or rows, of one of two logs, or systems, and whether they are more than those of both.
+
+    ``sides``: what both are called.
+    """
     alone, as_zeros = row.get("n_unpaired") or 0, bool(row.get("n_unanswered"))
     every, rows = row["n"] + (0 if as_zeros else alone), "queries" if "n_unanswered" in row else "rows"
-    words = f"{alone} of {every} {rows} are in one of the logs only{', and count as 0 in the other' * as_zeros}"
+    words = f"{alone} of {every} {rows} are in one of the {sides} only{', and count as 0 in the other' * as_zeros}"
     how = "with zeros for some" if as_zeros else "without some"
     return Unpaired(words, alone > every - alone, how) if alone else NOT_ALONE
 
