@@ -12,6 +12,7 @@ from typing import Any
 
 from frame_metrics.command.commands import GATES_ON_VALUES, LIMITS, metrics_taken, options_of, takes_one_metric
 from frame_metrics.command.files import reading, writing
+from frame_metrics.command.files.columns_there import words_of
 from frame_metrics.command.files.formats import format_inside, format_of
 from frame_metrics.command.front import PROGRAM
 from frame_metrics.command.gates.gates import with_gated
@@ -31,6 +32,9 @@ FILE = "file"  # the column of the files' names, where each file is a system
 OF_FILES = {**dict.fromkeys(("compare", "leaderboard", "similarity", "sample-size"), "system"), "change": "arm"}
 WITH_FIRST = ("compare", "change", "sample-size")  # commands where the first file is the baseline of the others
 OF_ANNOTATORS = ("agreement", "disagreements")  # commands whose input may be the judgments
+# Words in the names of measures that agreement prints, whichever is asked for.
+OF_AGREEMENT = {*("kappa", "kappas", "alpha", "krippendorff", "krippendorffs", "cohen", "cohens", "fleiss", "gwet")}
+OF_AGREEMENT |= {*("gwets", "ac1", "ac", "agreement", "iaa", "irr")}
 OF_PAGES = ("report", "summary")  # commands of findings, which tell why something is not compared
 OF_TABLES = ("best-threshold", "thresholds", "per-class")  # commands whose metrics are of the 2x2 table
 EXAMPLES = {"of": "--of unjudged --max-grade 3, or --of ties"}  # of options that are required
@@ -210,6 +214,10 @@ class CommandLine:
                 ways = {self.name: [self.name, "evaluate"], **{one: ["", one] for one in named}}
                 problem = f"{self.name} takes no metrics; leave out {listed(named)}, or ask evaluate for them"
                 raise BadValueError(problem).offering(ways)
+            if self.name in OF_ANNOTATORS and all(words_of(one) & OF_AGREEMENT for one in named):
+                problem = f"{self.name} takes no metrics; agreement prints kappa, weighted_kappa, ac1, fleiss_kappa and"
+                problem = f"{problem} alpha, which is Krippendorff's; leave out {listed(named)}"
+                raise BadValueError(problem).offering({self.name: ["agreement"], **{one: [""] for one in named}})
             problem = f"{self.name} takes no metrics, and {named[0]!r} does not look like the name of a file"
             columns = len(named) == 2 and {"label", "predicted"} <= {*options_of(self.name)}
             way = (

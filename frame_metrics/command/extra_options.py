@@ -11,7 +11,7 @@ from frame_metrics.command.options import (
     gate_limits,
     grades,
     literal,
-    margins,
+    losses,
     number,
     one_of,
     split_shares,
@@ -164,7 +164,7 @@ class Gates:
     fail_under = LIMITS
     fail_over = LIMITS
     fail_if_worse_than = FILE
-    max_drop = Kind("METRIC=VALUE", margins, many=True)
+    max_drop = Kind("METRIC=VALUE", losses, many=True)
     not_worse_than = FILE
     alpha = Kind("LEVEL", number)
     fail_on = Kind("[CHECK=]BOUND", bounds, many=True)
@@ -188,7 +188,7 @@ class Against:
     saved_system = NAME
     baseline = NAMES
     split = Kind("ARM=SHARE", split_shares, many=True)
-    margin = Kind("METRIC=VALUE", margins, many=True)
+    margin = Kind("METRIC=VALUE", losses, many=True)
 
 
 class Asked:

@@ -184,6 +184,17 @@ def margins(texts: Sequence[str]) -> Any:
     return number(texts[0]) if len(texts) == 1 and "=" not in texts[0] else shares(texts)
 
 
+def losses(texts: Sequence[str]) -> Any:
+    """Return the losses of metrics by name, or the one number for all; raise for a share of the value of before."""
+    for value in (one.rpartition("=")[2] for one in texts):
+        if value.endswith("%") and _is_number(value[:-1]):
+            raise BadValueError(
+                f"{value!r} is a share, and the loss that is accepted is a number in units of the metric: "
+                f"{value} of a value of 0.5 is {number(value[:-1]) / 200:g}"
+            )
+    return margins(texts)
+
+
 def bounds(texts: Sequence[str]) -> Any:
     """Return a single severity as it is; else the bounds of checks and severities, by name.
 

@@ -95,7 +95,7 @@ class _Parser(argparse.ArgumentParser):
 
     def _way(self, command: str, flag: str) -> str:
         """Return what to do in the place of a flag, or of one of its words; "" if no table has it."""
-        way = way_of(command, flag)
+        way = way_of(command, flag, self.arguments)
         ours = (way.typed or "").partition(" ")[0]
         its = [one for one in COMMANDS if ours[2:].replace("-", "_") in options_of(one)]
         if its and (way.command or command) not in its:

@@ -56,6 +56,7 @@ IN_CODE = (
         r"^proxy: (.* is text); give each word a grade, as --scale (.+), or convert it$",
         r"--proxy: \1; give each word a grade, as --proxy-scale \2, or convert it",
     ),
+    (r"as \{'A': 0\.5, 'B': 0\.5\}, nor 'equal'", "as --split A=0.5 --split B=0.5, nor equal"),
     (r"\bwith average='(\w+)'", r"with --average \1 of evaluate, as this command has no option for it"),
     (r"; use similarity\('([^']+)'\)", "; the command is similarity"),
     (

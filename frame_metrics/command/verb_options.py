@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -17,6 +18,7 @@ from frame_metrics.command.periods import sides_of
 from frame_metrics.errors import BadValueError, listed
 from frame_metrics.roles.columns import PER_SYSTEM
 
+NUMBERS, BETWEEN = re.compile(r"\d*\.?\d+"), ":/,-% "  # shares, and what is between them
 FEW_RESAMPLES = 100  # where only errors are looked for
 
 
@@ -47,8 +49,26 @@ def options_of_verb(frames: Frames) -> dict[str, Any]:
 
         given["test"] = TEST_ALIASES.get(given["test"].lower(), given["test"])
     if split is not None:
-        given["split"] = _by_arm(frames, split) if isinstance(split, dict) else split
+        given["split"] = _by_arm(frames, split) if isinstance(split, dict) else _of_shares(frames, split)
     return given
+
+
+def _of_shares(frames: Frames, split: str) -> str:
+    """Return "equal" for equal shares of all arms, as 50:50, and a text without numbers as it is; raise for others."""
+    arm, numbers = frames.call.roles.get("arm"), NUMBERS.findall(split)
+    if len(numbers) < 2 or NUMBERS.sub("", split).strip(BETWEEN):
+        return split
+    arms = numbers  # where no column of them is known, which is another error
+    if isinstance(arm, str) and arm in frames.log.collect_schema():
+        arms = frames.log.select(pl.col(arm).cast(pl.String).drop_nulls().unique().sort()).collect()[arm].to_list()
+    if len(arms) != len(numbers):
+        raise BadValueError(f"--split {split}: {len(numbers)} shares, and {arm} has {listed(arms)}")
+    shares = [float(one) for one in numbers]
+    if len({*shares}) > 1:
+        pairs = zip(arms, shares, strict=True)
+        flags = " ".join(f"--split {shlex.quote(f'{one}={share / sum(shares):.6g}')}" for one, share in pairs)
+        raise BadValueError(f"--split {split}: which arm has which share is not said; name each, as {flags}")
+    return "equal"
 
 
 def _by_arm(frames: Frames, split: Mapping[str, Any]) -> dict[Any, Any]:

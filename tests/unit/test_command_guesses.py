@@ -62,10 +62,10 @@ GUESSED = {
     "explain log.csv rr map --query-id q1": "explain takes one metric, and 2 are named, 'rr', 'map'",
     "evaluate cases.csv f1 --threshold 0.5 --fail-if-worse-than means.csv": "--max-drop with the loss that is accepted",
     "evaluate log.csv rr --max-drop 0.1": "--max-drop requires --fail-if-worse-than, with the log of before, or",
-    "ab-test arms.csv rr --fail-if-worse 0.1": (
-        "--fail-if-worse-than is an option of evaluate, compare, change, report"
-    ),
-    "compare a.run b.run rr --fail-if-worse 5%": "the loss that is accepted is a number in units of the metric",
+    "ab-test log.csv rr --arm device --fail-if-worse 0.1": "as change old.csv new.csv --fail-if-worse, for a file",
+    "ab-test log.csv rr --arm device --split 90:10": "name each, as --split desktop=0.9 --split mobile=0.1",
+    "ab-test log.csv rr --arm device --split 50:30:20": "50:30:20: 3 shares, and device has 'desktop', 'mobile'",
+    "ab-test log.csv rr --arm device --split half": "as --split A=0.5 --split B=0.5, nor equal",
     "evaluate log.csv rr --fail-if-worse 0.1": "--max-drop requires --fail-if-worse-than",
     "best-threshold cases.csv --cost-ratio 20": "parameters of a metric are in its name, as cost(",
     "best-threshold cases.csv --beta 2": "fbeta, inverse_fbeta, nrbp, nnrbp have it",
@@ -105,6 +105,25 @@ GUESSED = {
     "test log.csv log.csv rr": "it is compare, for the same queries, or ab-test, for arms with queries of their own",
     "evaluate log.csv rr --decompose": "change with --by COLUMN takes a difference apart into mix and within",
 }
+
+
+@pytest.mark.parametrize(
+    "flags",
+    [
+        "--fail-if-worse 5%",
+        "--fail-if-worse-than b.run --max-drop 5%",
+        "--not-worse-than b.run --margin=rr=5%",
+        "--fail-if-worse-than b.run --tolerance 5%",
+        "--baseline b.run --max-relative-drop 5%",
+    ],
+)
+def test_no_line_is_without_a_loss_that_is_accepted(flags: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """A share of the value of before is an error, whose line would be without the gate or its tolerance."""
+    write_runs()
+    told = error(capsys, "evaluate", "a.run", "rr", "--qrels", "q.txt", *flags.split())
+    if flags != "--fail-if-worse 5%":
+        assert "in units of the metric: 5% of a value of 0.5 is 0.025" in told
+    assert "    frame-metrics" not in told
 
 
 @pytest.mark.parametrize(
@@ -169,6 +188,8 @@ def test_other_words_for_evaluate_and_its_options(call: str, capsys: pytest.Capt
 # Calls in other words, and the same in ours.
 OTHERWISE = {
     "evaluate cases.csv f1 --predicted guess --per-class": "per-class cases.csv f1 --predicted guess",
+    "ab-test weeks.csv rr --arm file --expected-split 50:50": "ab-test weeks.csv rr --arm file --split equal",
+    "audit weeks.csv --arm file --split 1/1": "audit weeks.csv --arm file --split equal",
     "eval log.csv rr --by day,device": "evaluate log.csv rr --by day --by device",
     "compare log.csv rr --score score,before": "compare log.csv rr --score score --score before --baseline score",
     "confusion-matrix cases.csv --y-true label --y-pred guess": "confusion cases.csv --label label --predicted guess",
@@ -343,6 +364,28 @@ WHOLE = {
     "per-query log.csv rr --tail 2": "per-query log.csv rr | tail -2",
     "worst odd.csv rr --n 2": "per-query odd.csv rr --sort value --query qid --score sim --grade relevance | head -3",
     "evaluate log.csv rr --worst 2": "per-query log.csv rr --sort value | head -3",
+    "similarity a.run b.run rbo overlap@2 --per-query --bottom 1": (
+        "similarity a.run b.run rbo --per-query --sort=value | head -2"
+    ),
+    "similarity a.run b.run -m rbo -m overlap@2 --per-query --top 1": (
+        "similarity a.run b.run -m rbo --per-query --sort=-value | head -2"
+    ),
+    "compare a.run b.run rr --qrels q.txt --lowest 1": (
+        "compare a.run b.run rr --qrels q.txt --per-query --sort=difference | head -2"
+    ),
+    "compare a.run b.run rr --qrels q.txt --per-query --best 1": (
+        "compare a.run b.run rr --qrels q.txt --per-query --sort=-difference | head -2"
+    ),
+    "per-query log.csv rr --top 1": "per-query log.csv rr --sort=-value | head -2",
+    "agreement who.csv --annotator who krippendorff_alpha": "agreement who.csv --annotator who",
+    "agreement who.csv --annotator who cohen_kappa --weights quadratic --pairwise": "agreement who.csv --annotator who",
+    "change log.csv rr --arm device --fail-if-worse": "change log.csv rr --arm device",
+    "evaluate a.run rr --qrels odd_qrels.csv": (
+        "evaluate a.run rr --qrels odd_qrels.csv --qrels-query qid --qrels-doc docid --grade rating"
+    ),
+    "evaluate a.run rr --qrels odd_qrels.csv --query qid --doc docid --grade rating": (
+        "evaluate a.run rr --qrels odd_qrels.csv --grade rating --qrels-query qid --qrels-doc docid"
+    ),
     "evaluate log.csv rr --bootstrap": "evaluate log.csv rr --ci 0.95",
     "evaluate log.csv rr --bootstrap 50 --confidence 0.9": "evaluate log.csv rr --resamples 50 --ci 0.9",
     "compare runs.csv rr --system run --alpha 0.1": "compare runs.csv rr --system run --ci 0.9",
@@ -437,7 +480,7 @@ WHOLE = {
     "sample-size runs.csv rr --mde 0.1 --alpha 0.1": "sample-size runs.csv rr --detect 0.1 --ci 0.9 --system run",
     "evluate log.csv rr": "evaluate log.csv rr",
     "srm searches.csv --arm arm --cluster user --expected 50:50 --query session": (
-        "ab-test searches.csv --arm arm --cluster user --split equal --query session ndcg@10 --label clicked"
+        "ab-test searches.csv --arm arm --cluster user --split 50:50 --query session ndcg@10 --label clicked"
     ),
     "odd.csv rr": "evaluate odd.csv rr --query qid --score sim --grade relevance",
 }
@@ -455,6 +498,7 @@ def test_whole_commands(call: str, capsys: pytest.CaptureFixture[str]) -> None:
     write(judged.with_columns(machine=pl.col("grade")), "both.csv")
     write(rows.select("query", "doc", "score", "grade", tablet=pl.col("device") == "tablet"), "wide.csv")
     write(rows.select(qid="query", sim="score", relevance="grade"), "odd.csv")
+    write(pl.DataFrame({"qid": ["q1", "q1", "q2"], "docid": ["d1", "d2", "d3"], "rating": [2, 0, 1]}), "odd_qrels.csv")
     gaps = pl.when(pl.int_range(pl.len()) > 0).then(pl.col("grade"))
     write(judged.with_columns(machine=pl.col("grade"), grade=gaps), "gaps.csv")
     ranks = pl.DataFrame({"query": "q", "run": list("aabb"), "docno": list("xyyx"), "position": [1, 2, 1, 2]})

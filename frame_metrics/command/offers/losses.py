@@ -22,7 +22,7 @@ GATING |= {
 ALONE = {"tolerance", "tolerated"}
 SURELY = {"significant", "significantly", "surely", "sure"}
 DIFFERENCES = {"diff", "difference", "delta"}  # of which the least is a loss, if it is below 0
-AMOUNT = re.compile(rf"(?:([^-=<>\s][^=<>]*?)\s*[=<>]=?\s*)?([-+]?)({NUMBER})")
+AMOUNT = re.compile(rf"(?:([^-=<>\s][^=<>]*?)\s*[=<>]=?\s*)?([-+]?)({NUMBER}%?)")
 LIMIT = re.compile(r"^(?:min|max|at-least|at-most|fail-if|fail-on)-")  # the start of flags that limit a metric
 DROP, MARGIN, OF_SYSTEM = "--max-drop", "--margin", "--saved-system"
 BEFORE = WORSE, NOT_WORSE = "--fail-if-worse-than", "--not-worse-than"

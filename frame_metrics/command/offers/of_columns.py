@@ -8,13 +8,15 @@ import polars as pl
 
 from frame_metrics.command.commands import options_of
 from frame_metrics.command.files import reading
-from frame_metrics.command.files.columns_there import likeness
+from frame_metrics.command.files.columns_there import column_for, likeness
 from frame_metrics.command.frames import Frames
 from frame_metrics.command.periods import FIRST_ROWS, holds_dates
 from frame_metrics.errors import FrameMetricsError
 
 NO_PERIODS = re.compile(r"name the column of periods with arm=|--since requires the column of dates")
 BY_RANK = "is the by, and a column can have only one role; name the rank"
+OF_JUDGMENTS = re.compile(r"judge: (?=name the .*?columns? of the judgments with (.+); they have )")
+IN_JUDGMENTS = re.compile(r"name it there, judge\(\.\.\., (query|doc)=('[^']*')\)")
 MANY_DAYS = 7  # of which weeks are made
 CLICK_RATES = ("ctr", "success", "precision")
 
@@ -24,6 +26,11 @@ def of_columns(frames: Frames, error: FrameMetricsError) -> FrameMetricsError:
     message, by = str(error), [one for one in reading.each(frames.call.roles.get("by")) if isinstance(one, str)]
     if NO_PERIODS.search(message):
         return _of_dates(frames, error, by)
+    if named := OF_JUDGMENTS.match(message):
+        return _of_judgments(frames, error, named[1])
+    if there := IN_JUDGMENTS.search(message):
+        error.args = (message.replace(there[0], f"pass qrels_{there[1]}={there[2]}"),)
+        return error.offering({f"{there[1]}=": []}, **{f"qrels_{there[1]}": there[2][1:-1]})
     queries = next((few for degree in (2, 1) if (few := [one for one in by if likeness("query", one) >= degree])), [])
     if "query" in error.options and len(queries) == 1 and len(by) > 1:
         told = type(error)(f"{message}; pass --query {queries[0]} in the place of --by {queries[0]}")
@@ -36,6 +43,17 @@ def of_columns(frames: Frames, error: FrameMetricsError) -> FrameMetricsError:
         gone: dict[str, list[str]] = {"by=": [], "metric=": [], **{one: [] for one in metrics}}
         return told.offering(gone | {frames.call.name: ["curve"]}, rank=ranks[0], metric="ctr")
     return error
+
+
+def _of_judgments(frames: Frames, error: FrameMetricsError, lacking: str) -> FrameMetricsError:
+    """Return the error about columns of judgments beside a log with the options that name them, not those of the log.
+
+    ``lacking``: the options of ``judge`` that it names.
+    """
+    error.args = (re.sub(r"\b(query|doc)=", r"qrels_\1=", OF_JUDGMENTS.sub("--qrels: ", str(error))),)
+    roles, files = [one for one in ("query", "doc") if f"{one}=" in lacking], frames.call.set_options["qrels"]
+    columns = {f"qrels_{role}": column_for(role, files[:1]) or ... for role in roles}
+    return error.offering(**columns, **({"grade": ...} if "grade=" in lacking else {}))
 
 
 def _of_dates(frames: Frames, error: FrameMetricsError, by: list[str]) -> FrameMetricsError:

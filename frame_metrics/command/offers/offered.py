@@ -39,11 +39,36 @@ NO_WAY = "--help has the options"  # the end of an error about a flag that none 
 NO_WAY_ON = re.compile(rf"; [\w -]*{NO_WAY}$")
 EITHER = {"score": ("rank",), "label": ("grade",), "grade": ("label",)}  # roles of which one is enough
 MOST_MESSAGES = 6  # of one call
-KEPT = ("--qrels", "--metric", "--output", "--since", *GATE)  # options without which a call would be another
+KEPT = (
+    "--qrels",
+    "--metric",
+    "--output",
+    "--since",
+    "--split",
+    "--max-drop",
+    "--margin",
+    "--alpha",
+    *GATE,
+)  # options without which a call would be another
 OF_ROWS = re.compile(rf"(?:^|, )without (?:{'|'.join(FILTERS)}) (?:(?!, with(?:out)? --).)*")  # which awk then reads
 DAYS = ("--since", "--until", "--from-date", "--to-date")  # flags of the days whose rows are meant
 # Words behind a flag that are no values.
-WORDS = {"FILE", "COLUMN", "SESSION", "NAME", "VALUE", "METRIC", "or", "to", "and", "if", "the", "as", "with"}
+WORDS = {
+    "FILE",
+    "old.csv",
+    "COLUMN",
+    "SESSION",
+    "NAME",
+    "VALUE",
+    "METRIC",
+    "or",
+    "to",
+    "and",
+    "if",
+    "the",
+    "as",
+    "with",
+}
 
 
 NO_JUDGMENTS = "the label or grade"  # the part of an error by which a missing column of judgments is recognised

@@ -34,14 +34,24 @@ class Way(NamedTuple):
     tail: str = ""  # behind the command
     value: str = ""  # the pattern of values that the way is for; "" for a flag without a value
     alone: str | None = None  # in the place of a flag that was typed without a value, if it may be
+    note: str = ""  # above the line
     one_of: tuple[str, ...] = ()  # flags of which the command needs one, or it would do something else
 
 
 ANY, WHOLE, NUMBER, TWO = r"[^-].*", r"[1-9]\d*", r"\d*\.?\d+", r"[^-,][^,]*,[^,]+"  # patterns of values
 NO_NUMBER = rf"(?!{NUMBER}%?$){ANY}"
 GATE = ("--fail-under", "--fail-over", "--fail-if-worse-than", "--not-worse-than", "--fail-on")
-SHARE_FLAGS = ("expected", "expected-ratio", "expected-split", "ratio", "allocation", "shares")  # of arms
-WORST_QUERIES = "--per-query --sort=difference"
+SHARE_FLAGS = (
+    "expected",
+    "expected-ratio",
+    "expected-split",
+    "ratio",
+    "allocation",
+    "shares",
+    "traffic-split",
+)  # of arms
+PER_QUERY = "--per-query"
+WORST_QUERIES = f"{PER_QUERY} --sort=difference"
 AS_GATE = Way("evaluate with a gate, as --fail-under ndcg@10=0.4", "", "evaluate", one_of=GATE)
 TO_COMPARE = Way("compare, for the same queries", "", "compare")
 TO_CHANGE = Way("change, for two periods, of which the first file is the baseline", "", "change")

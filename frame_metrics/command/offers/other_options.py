@@ -4,7 +4,17 @@ from __future__ import annotations
 
 import re
 
-from frame_metrics.command.offers.other_names import ANY, NO_NUMBER, NUMBER, SHARE_FLAGS, TWO, WHOLE, WORST_QUERIES, Way
+from frame_metrics.command.offers.other_names import (
+    ANY,
+    NO_NUMBER,
+    NUMBER,
+    PER_QUERY,
+    SHARE_FLAGS,
+    TWO,
+    WHOLE,
+    WORST_QUERIES,
+    Way,
+)
 
 # Other names of options, where a command has none of that name; of several, the first that it has. The usual names
 # of columns are those that roles declare.
@@ -25,6 +35,7 @@ OTHER_FLAGS = {
     **dict.fromkeys(("--unit", "--user", "--user-id"), "--cluster"),
     **dict.fromkeys(("--rater", "--coder"), "--annotator"),
     **dict.fromkeys(("--mde", "--delta"), "--detect"),
+    **{f"--{one}": "--split" for one in SHARE_FLAGS},
     **dict.fromkeys(("--y-proba", "-s"), "--score"),
     **dict.fromkeys(("--qid", "--queryid", "--query-id"), ("--query-id", "--query")),
     **dict.fromkeys(("--budget", "--limit", "--top", "-n"), "--n"),
@@ -82,6 +93,17 @@ WORST = Way(
     value=WHOLE,
     alone="--sort value",
 )
+BEST = WORST._replace(
+    text="per-query with --sort=-value has the highest first, and | head cuts the rows",
+    typed="--sort=-value",
+    alone="--sort=-value",
+)
+# Words for rows of queries that are printed alone: those at the beginning of an order, and at its end.
+AT_LOWEST, AT_HIGHEST = ("worst", "bottom", "lowest", "hardest", "weakest"), ("best", "highest", "strongest")
+LOWEST_OF = {  # what is sorted by, and is first then, in commands with --per-query
+    "compare": (WORST_QUERIES, "the queries that lost most", "the queries that gained most"),
+    "similarity": (f"{PER_QUERY} --sort=value", "the rankings that changed most", "the rankings that are most alike"),
+}
 TO_DETECT = Way("the difference to detect is --detect of sample-size", "--detect {}", "sample-size", value=NUMBER)
 OF_PEOPLE = Way(
     "columns of people and of a machine are those of a metric",
@@ -99,15 +121,12 @@ SAVED = Way(
 FIRST_OF_TWO = Way(
     "two files are compared by compare, the first of which is the baseline", "", "compare", first=True, value=ANY
 )
+GATE_OF_FILES = "evaluate, compare, change and report have a gate, as change old.csv new.csv --fail-if-worse"
+NO_GATE = Way("", "", value=rf"{NUMBER}%?", alone="", note="without the gate")
 OF_DEPTH = Way(
     "--way depth has the documents that rank highest, of which awk keeps those down to a rank",
     "--way depth --to csv",
     value=WHOLE,
-)
-SHARES = Way(
-    "the expected shares of arms are --split equal, or those of each, as --split old=0.9 --split new=0.1",
-    "--split equal",
-    value=r"(\d*\.?\d+) ?[:/,-] ?\1",
 )
 PER_MEANS = ("evaluate", "compare", "ab-test", "change", "bounds", "report", "summary")
 # Options that there were, or that one command has not, or that readers try first, and the way now; an option of one
@@ -168,6 +187,12 @@ RETIRED = {
         )
         for end in ("", "-than")
     },
+    "ab-test fail-if-worse": NO_GATE._replace(
+        text=f"ab-test has none, and --margin has the test of one; {GATE_OF_FILES}, for a file of each arm"
+    ),
+    "change fail-if-worse": NO_GATE._replace(
+        text=f"periods of one file have none; {GATE_OF_FILES}, for a file of each"
+    ),
     **dict.fromkeys(("compare-to", "compare-with"), FIRST_OF_TWO),
     **dict.fromkeys(("against", "reference-run", "saved"), SAVED),
     **dict.fromkeys(("compare against", "compare reference-run"), FIRST_OF_TWO),
@@ -180,13 +205,19 @@ RETIRED = {
             value=ANY,
         ),
     ),
-    "worst": WORST,
-    "compare worst": WORST._replace(
-        text="--per-query --sort=difference has the queries that lost most first, and | head cuts the rows",
-        typed=WORST_QUERIES,
-        command="",
-        alone=WORST_QUERIES,
-    ),
+    **dict.fromkeys(AT_LOWEST, WORST),
+    **dict.fromkeys(AT_HIGHEST, BEST),
+    **{
+        f"{command} {word}": WORST._replace(
+            text=f"{way} has {what} first, and | head cuts the rows", typed=way, command="", alone=way
+        )
+        for command, (typed, most, least) in LOWEST_OF.items()
+        for words, way, what in (
+            (AT_LOWEST, typed, most),
+            (AT_HIGHEST, typed.replace("--sort=", "--sort=-"), least),
+        )
+        for word in words
+    },
     **dict.fromkeys(("agreement method", "agreement statistic", "agreement measure"), ALL_MEASURES),
     "to-judge unjudged-only": Way("all that is listed is unjudged", "", value="", alone=""),
     "confusion normalize": Way("shares beside the numbers are --shares", "--shares", value=ANY, alone="--shares"),
@@ -198,6 +229,12 @@ RETIRED = {
     **dict.fromkeys(("raters", "annotators", "coders"), OF_RATERS),
     **{f"{one}{end}": OF_RATER for one in RATERS for end in ("1", "-1", "-a")},
     **{f"{one}{end}": OF_OTHER_RATER for one in RATERS for end in ("2", "-2", "-b")},
+    "agreement weights": ALL_MEASURES._replace(
+        text="weighted_kappa is printed, whose weights are quadratic, and kappa without weights", value="quadratic"
+    ),
+    **dict.fromkeys(
+        ("agreement pairwise", "agreement pairs"), Way("each pair of annotators has a row", "", value=ANY, alone="")
+    ),
     "weights": Way(
         "weights of mistakes are a parameter of the metric, as kappa(weights='quadratic')",
         "--metric kappa(weights='{}')",
@@ -207,7 +244,6 @@ RETIRED = {
     "depth": OF_DEPTH,
     **dict.fromkeys(("agreement metric", "agreement m"), ALL_MEASURES),
     "change column": Way("the column of scores is --score", "--score {}", value=ANY),
-    **{f"ab-test {one}": SHARES for one in SHARE_FLAGS},
     "paired": Way(
         "--arm in the place of --system names the column of arms, which have queries of their own; ab-test and "
         "change compare them"

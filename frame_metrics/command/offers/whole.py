@@ -10,9 +10,10 @@ from collections.abc import Iterator, Sequence
 from frame_metrics.command.commands import metrics_taken, options_of
 from frame_metrics.command.files.columns_there import has_judgments, words_of
 from frame_metrics.command.front import PROGRAM
-from frame_metrics.command.offers.metric_words import about_parameter
+from frame_metrics.command.offers.losses import ALONE, LOSS
+from frame_metrics.command.offers.metric_words import METRIC_FLAGS, about_parameter
 from frame_metrics.command.offers.named_metrics import is_metric, limited, parted
-from frame_metrics.command.offers.other_names import NEED_METRIC, NUMBER, TWO, Way
+from frame_metrics.command.offers.other_names import NEED_METRIC, NUMBER, PER_QUERY, TWO, Way
 from frame_metrics.command.offers.other_options import (
     LEVEL,
     LIMITED,
@@ -24,7 +25,7 @@ from frame_metrics.command.offers.other_options import (
     RETIRED,
 )
 from frame_metrics.command.offers.our_flags import has_flag, known_flags, values_of, with_before, without
-from frame_metrics.command.offers.unknown_flags import LEAST_WORD, not_read, reading_of
+from frame_metrics.command.offers.unknown_flags import LEAST_WORD, Meant, not_read, reading_of
 from frame_metrics.command.rates import rates_in
 from frame_metrics.metrics.names import TWO_MEANINGS, plain_name, read_text
 
@@ -32,15 +33,18 @@ OF_ROWS = ("compare", "ab-test", "change", "bounds")  # commands whose rows may 
 OF_COLUMNS = ("--sort", "--columns", "--value")  # flags whose values are columns of results
 MOST_FILES = 100  # files of one name
 LEAST = ("min", "at-least")
-PER_QUERY = "--per-query"
-GATE_WORDS = {"fail", "assert", "require", "gate"}
+GATE_WORDS = {"fail", "assert", "require", "gate", "worse", "margin", "split", *LOSS, *ALONE}
 RANK = "NF - 2"  # the column of ranks of documents to judge, counted from the last, as ids may have commas
 UNKNOWN = Way("")
 DEPTH = {"audit": "; it looks at the first 10 results as it is"}
 
 
-def way_of(command: str, flag: str) -> Way:
-    """Return the way out for an unknown flag of a command that means something else; one without a text if none is."""
+def way_of(command: str, flag: str, arguments: Sequence[str] = ()) -> Way:
+    """Return the way out for an unknown flag of a command that means something else; one without a text if none is.
+
+    Beside the other arguments, the top of rows of queries has the highest values.
+    """
+    flag = "--best" if flag == "--top" and (command == "per-query" or PER_QUERY in arguments) else flag
     word = flag.lstrip("-").removeprefix("no-") if flag.startswith("-") else ""
     known = RETIRED.get(f"{command} {word}") or RETIRED.get(word)
     if known is OF_CUTOFF and not metrics_taken(command):
@@ -51,7 +55,7 @@ def way_of(command: str, flag: str) -> Way:
 
 def _one_way(command: str, flag: str, arguments: Sequence[str]) -> Way:
     """Return the way out for a flag, beside the other arguments: rows are cut where it cannot mean a cutoff."""
-    way = way_of(command, flag)
+    way = way_of(command, flag, arguments)
     metrics = [one for argument in arguments for one in parted(argument) if is_metric(one)]
     rows = command in OF_ROWS and all("@" in one for one in metrics)
     return RETIRED[flag.lstrip("-")] if way is NO_ROWS and rows else way
@@ -105,10 +109,14 @@ def line(name: str, arguments: Sequence[str], tail: str = "") -> str:
         typed = way.typed if value else way.alone if way.value else way.typed
         if typed is None or (value and not re.fullmatch(way.value, value)):
             one = reading_of(command, argument, after, [*found, *after])
+            if one.words and not_read(command, one.words[0], one.words[1:]):
+                one = Meant([], one.taken, text=f"without {shlex.join([argument, *after[: one.taken]])}")
             if not one.words and (other := by_word(command, argument, after)):
                 left = [*other, *after]
                 continue
-            if not one.words and GATE_WORDS & words_of(argument.partition("=")[0]):  # without it nothing would fail
+            if not one.words and GATE_WORDS & words_of(
+                argument.partition("=")[0]
+            ):  # without it another gate would fail
                 return ""
             found, left = [*without(found, one.gone)[0], *one.words], without(after[one.taken :], one.gone)[0]
             notes.append(one.text)
@@ -122,9 +130,12 @@ def line(name: str, arguments: Sequence[str], tail: str = "") -> str:
         words = [one for one in words if one != PER_QUERY or one not in (*found, *left)]
         found = [*[value] * way.first, *found, *words]
         cutoffs, depth = value if way is OF_CUTOFF else cutoffs, value if way is OF_DEPTH else depth
+        if "--sort" in typed:
+            found, left, note = _of_one_metric(found, left)
+            notes += filter(None, [note])
         if way.tail and (value or not way.value):
             tail = way.tail.format(int(value) + way.tail.startswith("| head") if value.isdecimal() else value)
-        command = way.command or command
+        command, notes = way.command or command, [*notes, *([way.note] if way.note else [])]
     if depth:
         found, tail = _pool(found, depth)
     while any(one.startswith("kappa(weights=") for one in found) and "kappa" in found[1:]:  # which is not meant then
@@ -134,6 +145,24 @@ def line(name: str, arguments: Sequence[str], tail: str = "") -> str:
         return ""
     whole = _joined(command, found, cutoffs, tail)
     return "\n".join([f"{', '.join(notes)}:", whole]) if notes and whole else whole
+
+
+def _of_one_metric(found: list[str], left: list[str]) -> tuple[list[str], list[str], str]:
+    """Return arguments with the first metric alone, by whose values rows are sorted, and the note that says so."""
+    pairs = [*with_before([*found, *left])]
+    named = [one for one, before in pairs if (before[:1] != "-" or before in METRIC_FLAGS) and not os.path.exists(one)]
+    first, *others = [one for one in named if is_metric(one) and not one.startswith("-")] or [""]
+    if not others:
+        return found, left, ""
+    kept = [
+        [
+            one
+            for one, after in zip(side, [*side[1:], ""], strict=False)
+            if one not in others and not (one in METRIC_FLAGS and after in others)
+        ]
+        for side in (found, left)
+    ]
+    return kept[0], kept[1], f"of {first}, as the values of several metrics are in one column"
 
 
 def _value(way: Way, argument: str, left: list[str]) -> str:
