@@ -20,6 +20,8 @@ def note_on_systems(log: pl.LazyFrame, columns: Columns, metrics: Sequence[str])
     """Return a note if each system is measured by its own rows, or each file by those of all too; "" if not."""
     if not columns.systems_have_rows or columns.n_relevant or columns.relevant or columns.value:
         return ""
+    if columns.doc and not columns.query:  # of rows that are decided about, those of both are compared
+        return _moved(log, columns.doc, columns.by) if columns.by and columns.system == FILE else ""
     concerned = ", ".join(filter(_counts_unfound, metrics))
     if columns.doc:
         if not concerned or columns.system != FILE or not _differ(log, [*columns.by, *columns.query, columns.doc]):
@@ -29,6 +31,14 @@ def note_on_systems(log: pl.LazyFrame, columns: Columns, metrics: Sequence[str])
     likely = shlex.quote(next(iter(ROLES["doc"].among(log.collect_schema().names())), "COLUMN"))
     what = f"{concerned}: each system is measured by the relevant documents in its own rows, as none are named"
     return f"{what}; pass --doc {likely} to measure all by the same documents" if concerned else ""
+
+
+def _moved(log: pl.LazyFrame, doc: str, by: Sequence[str]) -> str:
+    """Return a note if rows have another segment in another file, so that they are not compared; "" if not."""
+    rows, n_files = log.select(doc, *by, FILE).unique().collect(), pl.col(FILE).n_unique()
+    moved = rows.filter(n_files.over(doc, *by) < n_files.over(doc))[doc].n_unique()
+    what = f"rows have another {' or '.join(by)} in another file, and are left out (n_unpaired)"
+    return f"{moved:,} of {rows[doc].n_unique():,} {what}" if moved else ""
 
 
 def _differ(log: pl.LazyFrame, keys: Sequence[str]) -> bool:

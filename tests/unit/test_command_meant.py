@@ -193,3 +193,18 @@ def test_judgments_of_two_files_are_said_to_count_in_both(capsys: Captured) -> N
     what = "documents that are judged in one file count in all, so that values may be below those of a file alone"
     assert (code, told) == (0, f"frame-metrics: ndcg@2: {what}")
     assert called(capsys, *asked[:3], "precision@2", *asked[4:])[::2] == (0, [])
+
+
+def test_rows_in_another_segment_of_the_other_file_are_counted(capsys: Captured) -> None:
+    """Decisions about a row are compared if both files put it into the same segment; a note counts the others."""
+    rows = pl.DataFrame(
+        {"id": range(40), "label": list("abca") * 10, "guess": list("abab") * 10, "lang": ["de", "en"] * 20}
+    )
+    rows.write_csv("one.csv")
+    moved = pl.when(pl.col("id") < 3).then(pl.lit("fr")).otherwise("lang").alias("lang")
+    rows.with_columns(moved, guess=pl.Series(list("abca") * 10)).write_csv("two.csv")
+    asked = ["compare", "one.csv", "two.csv", "accuracy", "--doc", "id", "--label", "label", "--predicted", "guess"]
+    code, _, told = called(capsys, *asked, "--by", "lang")
+    what = "3 of 40 rows have another lang in another file, and are left out (n_unpaired)"
+    assert (code, told) == (0, [f"frame-metrics: {what}"])
+    assert called(capsys, *asked)[::2] == (0, [])
