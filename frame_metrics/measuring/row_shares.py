@@ -33,7 +33,7 @@ def ends_by_shares(
     """
     cases, binary = inputs.cases, c is not None or inputs.cases.binary
     if metric.input is ClassScores:  # the metric is 0 or 1 for each row: top-k accuracy
-        found = inputs.cached(("share", metric), lambda: _share_of_marks(inputs, of_each_row(cases, metric)))
+        found = inputs.cached(("share", metric), lambda: share_of_marks(inputs, of_each_row(cases, metric)))
         return np.where(np.isnan(value), np.nan, _with_ends(found, level, cases)[1:])
     made = made_of(metric, average if c is None else None, binary=binary)
     independent = not (cases.weighted or cases.columns.cluster)
@@ -95,12 +95,12 @@ def of_each_row(cases: Cases, metric: Metric) -> Array:
 def _of_rows(inputs: Inputs, marks: Array, c: int | None, level: float) -> Array:
     """Return a share of rows with weights or in clusters, and the ends of its interval, shape (3, segments)."""
     key = "share", marks.tobytes(), c
-    found = inputs.cached(key, lambda: _share_of_marks(inputs, marks_of_share(inputs, marks, c)))
+    found = inputs.cached(key, lambda: share_of_marks(inputs, marks_of_share(inputs, marks, c)))
     return _with_ends(found, level, inputs.cases)
 
 
 def _with_ends(found: Array, level: float, cases: Cases) -> Array:
-    """Return shares of rows and the ends of their intervals, shape (3, segments); ``found``: of ``_share_of_marks``."""
+    """Return shares of rows and the ends of their intervals, shape (3, segments); ``found``: of ``share_of_marks``."""
     share, n_rows, of_rows, n_clusters, of_clusters = found
     n, units = n_rows, np.where(np.isnan(n_clusters), n_rows, n_clusters)
     if cases.weighted:
@@ -111,7 +111,7 @@ def _with_ends(found: Array, level: float, cases: Cases) -> Array:
     return np.array([share, *wilson_on_range(share, np.where(units > 1, n, np.nan), level)])
 
 
-def _share_of_marks(inputs: Inputs, row_marks: Array) -> Array:
+def share_of_marks(inputs: Inputs, row_marks: Array) -> Array:
     """Return a share of rows, and what its interval needs, shape (5, segments).
 
     These are the number of rows, Kish's if they have weights, the variance of the share by its residuals, and the same

@@ -7,10 +7,11 @@ from functools import partial
 from typing import NamedTuple
 
 import numpy as np
+import polars as pl
 
 from frame_metrics.inputs import Array, Classes, FullConfusion, ratio
 from frame_metrics.measuring.resampled_rows import columns_read, effective_counts, inputs_of_drawn
-from frame_metrics.measuring.row_shares import ends_by_shares
+from frame_metrics.measuring.row_shares import ends_by_shares, share_of_marks
 from frame_metrics.measuring.rows import Inputs, one_metric
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.stats.averages import sums_within
@@ -80,7 +81,7 @@ def _spread(inputs: Inputs, metric: Metric, average: str | None, c: int | None) 
     cases, size, place = inputs.cases, len(inputs.segments), inputs.segments.of(inputs.cases.rows)
     actual, k = cases.rows["actual"].to_numpy(), max(cases.k, 1) if c is None else 2
     group = np.where(place < 0, place, place * k + (actual if c is None else actual == c))
-    n_of_class = effective_counts(cases, group, size * k).reshape(size, k)
+    n_of_class = _counts_of_classes(inputs, group, size * k).reshape(size, k)
     found = np.full((3, size), np.nan)
     for segment, rows in enumerate(_each_segment(inputs)):
         measure = partial(measured, inputs, metric, average, segment)
@@ -93,6 +94,25 @@ def _spread(inputs: Inputs, metric: Metric, average: str | None, c: int | None) 
             return None
         found[:, segment] = spread
     return found
+
+
+def _counts_of_classes(inputs: Inputs, group: Array, n: int) -> Array:
+    """Return how many independent rows each class has, Kish's number if they have weights, shape (n,).
+
+    In clusters they are fewer by as much as the share of right rows varies more, but no fewer than the clusters. These
+    they are where it does not vary.
+
+    ``group``: the number of each row's segment and class, shape (rows,); a segment has as many groups as any other.
+    """
+    cases = inputs.cases
+    n_units = effective_counts(cases, group, n)
+    if not cases.columns.cluster:
+        return n_units
+    actual, predicted = (cases.rows[name].cast(pl.Int64).to_numpy() for name in ("actual", "predicted"))
+    _, _, of_rows, _, of_clusters = share_of_marks(inputs, (actual == predicted).astype(np.float64))
+    n_rows = effective_counts(cases, group, n, clustered=False)
+    times = np.repeat(np.nan_to_num(ratio(of_rows, of_clusters)), n // len(of_rows))
+    return np.maximum(n_rows * np.minimum(times, 1.0), n_units)
 
 
 def _each_segment(inputs: Inputs) -> Iterator[RowsOfTable]:

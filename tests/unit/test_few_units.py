@@ -198,6 +198,19 @@ def test_averages_of_classes_that_are_accuracy_have_its_interval() -> None:
     assert found["ci_low"].n_unique() == 1
 
 
+def test_the_mean_of_classes_is_no_wider_than_each_where_one_user_has_many_rows() -> None:
+    """Independent rows, a third of them of one user: two more rows of a class are rows, not users."""
+    r = np.random.default_rng(0)
+    n, users = 450, np.concatenate([np.zeros(150, np.int64), 1 + np.arange(300) // 6])
+    label = r.integers(0, 4, n)
+    found = np.where(r.random(n) < 0.85, label, (label + 1) % 4)
+    texts = {"label": label.astype(str), "predicted": found.astype(str)}
+    irm = pl.DataFrame(texts | {"user": users}).irm(cluster="user")
+    mean, each = irm.evaluate("recall", ci=0.95), irm.per_class("recall", ci=0.95)
+    width = [(one["ci_high"] - one["ci_low"]).to_numpy() for one in (mean, each)]
+    assert width[0].item() < width[1].min()
+
+
 def test_each_class_has_an_interval() -> None:
     """That of the class against the rest; wide beside its value; of averages that of evaluate()."""
     rows = pl.DataFrame({"label": [*"aaaaabbbbbcc"], "predicted": [*"aaaabbbbbacc"]})
