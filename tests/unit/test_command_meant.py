@@ -93,7 +93,7 @@ def test_the_part_of_a_column_is_found(typed: str, lines: list[str], capsys: Cap
             "explain seen.csv --query-id=s1 --metric=dcg@3 --query search_id --rank pos",
         ),
         (
-            "trend seen.csv --date ts --grain week --measure mrr --dimension plan",
+            "evaluate seen.csv --date ts --grain week --measure mrr --dimension plan",
             "evaluate seen.csv --by ts --every week --metric mrr --by plan --query search_id --rank pos",
         ),
         (
