@@ -164,12 +164,16 @@ def relative_hybrid(parts: Array, ends: Array, correlation: float = 0.0) -> tupl
     found = []
     for side, end in ((-1.0, mine[0]), (1.0, mine[1])):
         # Below a ratio of 0 the other end of the base is the far one.
-        far, of_base = abs(end - value), abs(other[int((end < 0) == (side > 0))] - base)
+        far, of_base = max(side * (end - value), 0.0), abs(other[int((end < 0) == (side > 0))] - base)
         first, both, second = base**2 - of_base**2, value * base - correlation * far * of_base, value**2 - far**2
         root = side * float(np.sqrt(max(both**2 - first * second, 0.0)))
         # Of the two forms of the root the one in which nothing is subtracted
-        of_first = both * root > 0 and first > 0
-        found.append((both + root) / first - 1 if of_first else second / (both - root) - 1 if second else -1.0)
+        if both * root > 0 and first > 0:
+            found.append((both + root) / first - 1)
+        elif both != root:
+            found.append(second / (both - root) - 1)
+        else:
+            found.append(np.nan if second else -1.0)
     low, high = sorted(sign * one for one in found)
     return low, high
 

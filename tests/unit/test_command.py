@@ -27,7 +27,7 @@ from helpers import Terminal, called, made_log
 
 pytestmark = pytest.mark.usefixtures("alone")
 ROLES = ["--query", "qid", "--score", "bm25", "--grade", "rating"]
-METRICS = ("ndcg@10", "rr")
+METRICS = ("dcg@10", "rr")
 
 
 def evaluated(frame: pl.DataFrame | None = None, **roles: Any) -> pl.DataFrame:
@@ -675,7 +675,7 @@ ci = 0.9
 resamples = 20
 
 [per-query]
-metrics = ["ndcg@3"]
+metrics = ["dcg@3"]
 score = "bm25"
 grade = "rating"
 """
@@ -693,10 +693,10 @@ def test_settings_in_a_file(place: str, capsys: pytest.CaptureFixture[str]) -> N
     irm = IRM(log(), **NAMES, by=["device"], rel=2)
     got = read(out(capsys, "evaluate", "log.parquet", *config))
     assert_frame_equal(got, irm.evaluate("rr", ci=0.9, resamples=20))
-    got = read(out(capsys, "evaluate", "log.parquet", "map", "--rel", "1", "--by", "day", *config, code=0))
-    assert got["metric"].unique(maintain_order=True).to_list() == ["map", "rr"]  # which the gate reads
+    got = read(out(capsys, "evaluate", "log.parquet", "p@3", "--rel", "1", "--by", "day", *config, code=0))
+    assert got["metric"].unique(maintain_order=True).to_list() == ["p@3", "rr"]  # which the gate reads
     assert got.columns[0] == "day"
-    assert_frame_equal(read(out(capsys, "per-query", "log.parquet", *config)), irm.per_query("ndcg@3"))
+    assert_frame_equal(read(out(capsys, "per-query", "log.parquet", *config)), irm.per_query("dcg@3"))
 
 
 @pytest.mark.parametrize(
@@ -960,14 +960,14 @@ def test_completion_needs_a_library(capsys: pytest.CaptureFixture[str], monkeypa
 
 def test_columns_order_and_digits(capsys: pytest.CaptureFixture[str]) -> None:
     """--columns, --sort, --digits and --no-header say what is printed of a result, in CSV and in tables."""
-    asked = ["evaluate", write(log(), "log.parquet"), "rr", "ndcg", *ROLES]
+    asked = ["evaluate", write(log(), "log.parquet"), "rr", "dcg", *ROLES]
     text = out(capsys, *asked, "--columns", "value,metric", "--sort=-value", "--digits", "2", "--no-header")
     rows = [line.split(",") for line in text.splitlines()]
-    assert [name for _, name in rows] == ["ndcg", "rr"]
+    assert [name for _, name in rows] == ["dcg", "rr"]
     assert rows[0][0] > rows[1][0]
     assert all(len(value) <= 4 for value, _ in rows)
     table = out(capsys, *asked, "--columns", "metric", "--sort", "metric", "--to", "table", "--no-header")
-    assert table.split() == ["ndcg", "rr"]
+    assert table.split() == ["dcg", "rr"]
     both = (["--columns", "vlue"], ["--sort", "vlue"])
     for flags in both:
         assert main([*asked, *flags]) == 2

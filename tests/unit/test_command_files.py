@@ -15,7 +15,7 @@ import pytest
 
 from frame_metrics.command import main
 from frame_metrics.errors import quote
-from inside import LazyPolars, short_looks_at_files
+from inside import LazyPolars, reading, short_looks_at_files
 
 pytestmark = pytest.mark.usefixtures("alone")
 Captured = pytest.CaptureFixture[str]
@@ -482,18 +482,23 @@ def test_a_file_that_is_replaced_while_it_is_read(
 def test_a_file_that_is_replaced_is_not_handed_on(
     command: str, capsys: Captured, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """No page, and no row, is written of a file that was changed after it was read."""
+    """No page, and no row, is written of a file that was changed after it was read, behind a look at its columns."""
     Path("log.csv").write_text("query,score,grade\n1,2,1\n")
-    collect, done = pl.LazyFrame.collect, list[int]()
+    collect, frame, looked, done = pl.LazyFrame.collect, reading.InputFiles.frame, list[int](), list[int]()
+
+    def read(self: reading.InputFiles) -> pl.LazyFrame:
+        looked.append(1)
+        return frame(self)
 
     def then(self: pl.LazyFrame, *asked: Any, **options: Any) -> Any:
         found = collect(self, *asked, **options)
-        if "1" in str(found) and not done:  # a row of the file
+        if looked and "1" in str(found) and not done:  # a row of the file
             done.append(1)
             Path("log.csv").write_text("query,score,grade\n1,2,1\n2,1,0\n")
         return found
 
     monkeypatch.setattr(pl.LazyFrame, "collect", then)
+    monkeypatch.setattr(reading.InputFiles, "frame", read)
     assert main([command, "log.csv", *(["rr", "--format", "md"] if command == "report" else [])]) == 2
     printed = capsys.readouterr()
     assert (printed.out, done) == ("", [1])
