@@ -227,6 +227,14 @@ OTHERWISE = {
     "compare a.run b.run rr --qrels q.txt --baseline a.run": "compare a.run b.run rr --qrels q.txt",
     "help ndcg@10": "metrics ndcg",
     "evaluate a.run rr --qrels q.trec": "evaluate a.run rr --qrels q.txt",
+    **dict.fromkeys(
+        (
+            "evaluate a.run rr --human q.txt --llm q.txt",
+            "evaluate a.run rr --qrels q.txt --machine=q.txt",
+            "evaluate a.run rr --qrels q.txt --people q.txt",
+        ),
+        "evaluate a.run rr --qrels q.txt --proxy q.txt",
+    ),
     "per-query a.run b.run rr --qrels q.txt --baseline a": "compare a.run b.run rr --qrels q.txt --per-query",
     "compare a.run b.run rr --qrels q.txt --baseline b --fail-if-worse": (
         "compare a.run rr --qrels q.txt --fail-if-worse-than b.run"

@@ -10,7 +10,8 @@ import polars as pl
 from frame_metrics.command.call import OF_FILES
 from frame_metrics.command.commands import options_of
 from frame_metrics.command.files.columns_there import columns_in, scan
-from frame_metrics.command.offers.our_flags import values_of, with_before
+from frame_metrics.command.offers.named_metrics import with_before
+from frame_metrics.command.offers.our_flags import values_of
 from frame_metrics.command.periods import FIRST_ROWS, has_times
 from frame_metrics.roles.columns import ROLES
 

@@ -14,7 +14,7 @@ from frame_metrics.command.call import OF_ANNOTATORS
 from frame_metrics.command.commands import COMMANDS, options_of
 from frame_metrics.command.files.writing import WRITTEN
 from frame_metrics.command.front import PROGRAM
-from frame_metrics.command.offers.named_metrics import is_metric
+from frame_metrics.command.offers.named_metrics import METRIC_FLAGS, is_metric, with_before
 from frame_metrics.command.offers.other_names import (
     ABSENT,
     OTHER_NAMES,
@@ -22,7 +22,7 @@ from frame_metrics.command.offers.other_names import (
     TRIED,
     Way,
 )
-from frame_metrics.command.offers.our_flags import is_input, with_before
+from frame_metrics.command.offers.our_flags import is_input
 from frame_metrics.command.offers.whole import line
 from frame_metrics.command.options import JUDGMENTS
 from frame_metrics.metrics.names import read_text
@@ -49,7 +49,7 @@ def call_of_metric(arguments: Sequence[str]) -> list[str]:
     """
     metric, *rest = arguments
     pairs = all(one.input.__name__ == "TwoRankings" for _, one in read_text(metric))
-    only_data = metric.lower() == "clicks" and {"-m", "--metric", "--metrics"} & {*rest}
+    only_data = metric.lower() == "clicks" and {*METRIC_FLAGS} & {*rest}
     return ["similarity" if pairs else "evaluate", *rest, *([] if only_data else ["--metric", metric])]
 
 
@@ -137,5 +137,4 @@ def _left_out(whole: str) -> int:
 
 def _of_metric(argument: str, before: str) -> bool:
     """Return True for a metric, and for the flag before it."""
-    flags = ("-m", "--metric", "--metrics")
-    return argument in flags or before in flags or (is_metric(argument) and not os.path.exists(argument))
+    return argument in METRIC_FLAGS or before in METRIC_FLAGS or (is_metric(argument) and not os.path.exists(argument))

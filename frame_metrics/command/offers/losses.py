@@ -8,7 +8,7 @@ from collections.abc import Container, Sequence
 
 from frame_metrics.command.commands import options_of
 from frame_metrics.command.files.columns_there import words_of
-from frame_metrics.command.offers.named_metrics import is_metric
+from frame_metrics.command.offers.named_metrics import is_metric, with_before
 from frame_metrics.command.offers.other_names import NUMBER
 from frame_metrics.metrics.names import without_average
 
@@ -91,7 +91,7 @@ def _with_before(arguments: list[str], gate: str, *, several: bool) -> list[str]
     gate : the flag that it stands behind if it has none, "" without a gate.
     several : whether the first of more than two files is compared with the others.
     """
-    files, pairs = _inputs(arguments), [*zip(arguments, ["", *arguments], strict=False)]
+    files, pairs = files_in(arguments), [*with_before(arguments)]
     names = {os.path.splitext(os.path.basename(one))[0]: one for one in files}
     named = {flag: names.get(value, value) for value, flag in pairs if flag in NAMED or _is_before(flag, value)}
     if (not gate and not {*BEFORE} & {*named}) or {*BEFORE} <= {*named}:
@@ -120,7 +120,7 @@ def _is_before(flag: str, value: str) -> bool:
     return flag in OF_FILES and os.path.isfile(value)
 
 
-def _inputs(arguments: Sequence[str]) -> list[str]:
+def files_in(arguments: Sequence[str]) -> list[str]:
     """Return the files that are no values of flags, or those of --input."""
-    pairs = zip(arguments, ["", *arguments], strict=False)
+    pairs = with_before(arguments)
     return [one for one, before in pairs if before[:1] != "-" or before in ("-i", "--input") if os.path.isfile(one)]

@@ -14,12 +14,11 @@ import polars as pl
 
 from frame_metrics.command.commands import metrics_taken, options_of
 from frame_metrics.command.files.columns_there import columns_in, first_rows, scan
-from frame_metrics.command.offers.named_metrics import is_metric, parted
+from frame_metrics.command.offers.named_metrics import METRIC_FLAGS, is_metric, parted, with_before
 from frame_metrics.command.offers.other_options import RETIRED
 from frame_metrics.metrics.metric import REGISTRY, Metric
 from frame_metrics.metrics.names import plain_name, read_text, without_average
 
-METRIC_FLAGS = ("-m", "--metric", "--metrics")
 OF_LIMITS = ("--fail-under", "--fail-over", "--max-drop", "--margin", "--subject-to")  # flags of metrics with numbers
 TWO_CLASSES = 2
 DEFAULT = "macro"  # the average over classes where no option sets it
@@ -145,8 +144,7 @@ def _is_known(command: str, flag: str, value: str, arguments: Sequence[str]) -> 
 
 def _asked(arguments: Sequence[str]) -> list[str]:
     """Return the metrics that are asked for, and those behind flags that are not known yet."""
-    pairs = zip(arguments, ["", *arguments], strict=False)
-    words = [one for one, behind in pairs if not os.path.exists(one) and behind not in OF_LIMITS]
+    words = [one for one, behind in with_before(arguments) if not os.path.exists(one) and behind not in OF_LIMITS]
     return [part for one in words for part in parted(one) if is_metric(part)]
 
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from frame_metrics.command.offers.other_names import NUMBER
 from frame_metrics.errors import FrameMetricsError
 from frame_metrics.metrics.names import read_text
 
+METRIC_FLAGS = ("-m", "--metric", "--metrics")
 UNDER, OVER = "--fail-under", "--fail-over"
 AT_LEAST, AT_MOST = {"=": UNDER, ">": UNDER, "<": UNDER}, {"=": OVER, ">": OVER, "<": OVER}
 EXPECTED, FAILING = {"=": UNDER, ">": UNDER, "<": OVER}, {"<": UNDER, ">": OVER}
@@ -17,12 +18,17 @@ GATES_OF = {
     **dict.fromkeys(("--min", "--minimum", "--at-least", "--threshold", "--thresholds", "--floor", UNDER), AT_LEAST),
     **dict.fromkeys(("--max", "--maximum", "--at-most", "--ceiling", OVER), AT_MOST),
     **dict.fromkeys(
-        ("", "-m", "--metric", "--metrics", "--assert", "--require", "--expect", "--check", "--gate", "--pass-if"),
+        ("", *METRIC_FLAGS, "--assert", "--require", "--expect", "--check", "--gate", "--pass-if"),
         EXPECTED,
     ),
     **dict.fromkeys(("--fail-if", "--fail-when"), FAILING),
 }
 COMPARED = re.compile(rf"([^-=<>\s][^=<>]*?)\s*([=<>])=?\s*({NUMBER})")
+
+
+def with_before(arguments: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """Return pairs of each argument and the one before it, "" for the first."""
+    return zip(arguments, ["", *arguments], strict=False)
 
 
 def is_metric(argument: str) -> bool:
@@ -66,6 +72,5 @@ def as_limit(text: str) -> str:
 
 def limited(arguments: Sequence[str]) -> list[str]:
     """Return the metrics that gates limit."""
-    pairs = zip(arguments, ["", *arguments], strict=False)
-    limits = (one.partition("=") for one, before in pairs if before in (UNDER, OVER))
+    limits = (one.partition("=") for one, before in with_before(arguments) if before in (UNDER, OVER))
     return [metric for metric, equals, _ in limits if equals]

@@ -13,8 +13,9 @@ from frame_metrics.command.files.columns_there import column_for, judgments_in
 from frame_metrics.command.front import PROGRAM
 from frame_metrics.command.offers.completed import completed, greatest_grade, with_whole_predictions
 from frame_metrics.command.offers.filtered import FILTERS, filtered
+from frame_metrics.command.offers.named_metrics import with_before
 from frame_metrics.command.offers.other_names import GATE
-from frame_metrics.command.offers.our_flags import first_file, known_flags, values_of, with_before, without
+from frame_metrics.command.offers.our_flags import first_file, known_flags, values_of, without
 from frame_metrics.command.offers.trec_lines import in_trec
 from frame_metrics.command.offers.unknown_flags import with_flags_of_columns
 from frame_metrics.command.offers.whole import line

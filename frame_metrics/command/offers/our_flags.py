@@ -12,9 +12,9 @@ import polars as pl
 from frame_metrics.command.call import OF_ANNOTATORS
 from frame_metrics.command.commands import options_of
 from frame_metrics.command.files.columns_there import columns_in, first_rows
-from frame_metrics.command.offers.losses import OF_LOSS, with_losses
+from frame_metrics.command.offers.losses import OF_LOSS, files_in, with_losses
 from frame_metrics.command.offers.metric_words import with_averages, with_parameters
-from frame_metrics.command.offers.named_metrics import as_limit, is_metric, with_gates
+from frame_metrics.command.offers.named_metrics import METRIC_FLAGS, as_limit, is_metric, with_before, with_gates
 from frame_metrics.command.offers.other_names import GATE, Way
 from frame_metrics.command.offers.other_options import OF_COLUMN, OF_FIRST, OF_SECOND, OTHER_FLAGS, RETIRED
 from frame_metrics.command.options import Option
@@ -25,7 +25,6 @@ OF_TWO_FILES = ("compare", "change", "sample-size")  # commands whose first file
 SHARE = re.compile(r"0?\.\d+")  # a number that is no cutoff, but may be a threshold
 OF_GROUPS = {**dict.fromkeys(("compare", "leaderboard", "sample-size"), "--system"), "ab-test": "--arm"}
 NO_LEVEL = re.compile(r"$|-[^\d.]")  # what may stand behind --ci without its level
-OF_METRICS = ("-m", "--metric", "--metrics")
 OF_IDS = (
     "--id",
     "--ids",
@@ -40,7 +39,8 @@ OF_IDS = (
 )
 OF_WEEKS = ("calendar", "iso", "number", "no", "start")  # words beside that for a period
 OF_PERIODS, LEAST_PERIOD = ("--by=", "--arm="), 3  # flags of periods, and letters of the word for one
-OF_JUDGES = ("--human", "--humans", "--people", "--llm", "--machine", "--judge", "--a", "--b", "--with", "--against")
+OF_PEOPLE, OF_MACHINE = ("--human", "--humans", "--people"), ("--llm", "--machine", "--judge")
+OF_JUDGES = (*OF_PEOPLE, *OF_MACHINE, "--a", "--b", "--with", "--against")
 TEXT = ("text", "txt", "plain")  # other names of the format of a table
 
 
@@ -51,7 +51,10 @@ def known_flags(name: str, arguments: Sequence[str]) -> tuple[str, list[str]]:
     arguments = _of_raters(_with_filters(_each_metric(arguments), {**options_of(name)}), options_of(name))
     if name == "per-query" and "--baseline" in values_of(arguments):  # whose values are differences
         name, arguments = "compare", [*arguments, "--per-query"]
-    arguments = _of_two_judges(arguments) if name in OF_ANNOTATORS else arguments
+    if name in OF_ANNOTATORS:
+        arguments = _of_two_judges(arguments)
+    elif "proxy" in options_of(name):
+        arguments = _of_people_and_machine(arguments)
     arguments = with_parameters(name, with_averages(name, with_losses(name, arguments)))
     arguments = _files_first(arguments) if name in OF_TWO_FILES else arguments
     arguments = with_gates(arguments) if "fail_under" in options_of(name) else arguments
@@ -150,7 +153,7 @@ def _each_metric(arguments: Sequence[str]) -> list[str]:
     """Return arguments in which metrics behind that of a flag have the flag too, so that they stay in order."""
     found = list[str]()
     for one in arguments:
-        behind = len(found) > 1 and found[-2] in OF_METRICS and is_metric(found[-1])
+        behind = len(found) > 1 and found[-2] in METRIC_FLAGS and is_metric(found[-1])
         found += [found[-2], one] if behind and is_metric(one) and not os.path.exists(one) else [one]
     return found
 
@@ -191,8 +194,7 @@ def _of_two_judges(arguments: Sequence[str]) -> list[str]:
 
     The other column of grades is then read as that.
     """
-    files = [one for one, before in with_before(arguments) if os.path.isfile(one) and before[:1] != "-"]
-    there = [columns_in(one) for one in files]
+    there = [columns_in(one) for one in files_in(arguments)]
     at = next((at for at, one in enumerate(arguments) if one in ("--grade", "--label")), None)
     if at is None or len(there) != 2:
         return [*arguments]
@@ -202,6 +204,20 @@ def _of_two_judges(arguments: Sequence[str]) -> list[str]:
         return [*arguments]
     rest = [one for one in arguments[at + 1 :] if one not in (*pair, ",".join(pair), arguments[at])]
     return [*arguments[: at + 1], own[0][0], *rest]
+
+
+def _of_people_and_machine(arguments: Sequence[str]) -> list[str]:
+    """Return arguments in which a file of people's judgments is that of --qrels, and one of a machine's of --proxy.
+
+    Beside people's alone, the file of --qrels is the machine's.
+    """
+    flags = (*OF_PEOPLE, *OF_MACHINE, "--qrels")
+    words = [part for one in arguments for part in (one.split("=", 1) if one.partition("=")[0] in flags else [one])]
+    files = {flag for value, flag in with_before(words) if flag in flags and os.path.isfile(value)}
+    ours = dict.fromkeys({*OF_PEOPLE} & files, "--qrels") | dict.fromkeys({*OF_MACHINE} & files, "--proxy")
+    if "--qrels" in ours.values() and not {"--proxy"} & {*words, *ours.values()}:
+        ours["--qrels"] = "--proxy"
+    return [ours.get(one, one) for one in words] if ours else [*arguments]
 
 
 def _with_query_id(arguments: Sequence[str]) -> list[str]:
@@ -255,11 +271,6 @@ def values_of(arguments: Sequence[str]) -> dict[str, str]:
 def first_file(words: Sequence[str]) -> str:
     """Return the first file behind the name of a command; "" if there is none."""
     return next((one for one in words[1:] if os.path.isfile(one)), "")
-
-
-def with_before(arguments: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """Return pairs of each argument and the one before it, "" for the first."""
-    return zip(arguments, ["", *arguments], strict=False)
 
 
 def is_input(argument: str) -> bool:

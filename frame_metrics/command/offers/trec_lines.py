@@ -9,8 +9,9 @@ from collections.abc import Sequence
 from frame_metrics.command.files.columns_there import columns_in
 from frame_metrics.command.front import PROGRAM
 from frame_metrics.command.offers.filtered import is_filter
+from frame_metrics.command.offers.named_metrics import with_before
 from frame_metrics.command.offers.other_options import RETIRED
-from frame_metrics.command.offers.our_flags import first_file, values_of, with_before
+from frame_metrics.command.offers.our_flags import first_file, values_of
 from frame_metrics.errors import listed
 from frame_metrics.roles.columns import ROLES
 

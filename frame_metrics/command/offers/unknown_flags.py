@@ -15,7 +15,7 @@ import polars as pl
 from frame_metrics.command.commands import COMMANDS, metrics_taken, options_of
 from frame_metrics.command.files.columns_there import first_rows, has_judgments, likeness, may_hold, words_of
 from frame_metrics.command.files.formats import format_of
-from frame_metrics.command.offers.named_metrics import COMPARED, is_metric, parted
+from frame_metrics.command.offers.named_metrics import COMPARED, METRIC_FLAGS, is_metric, parted
 from frame_metrics.command.offers.other_names import GATE, NUMBER
 from frame_metrics.command.offers.other_options import OTHER_FLAGS
 from frame_metrics.command.offers.our_flags import values_of
@@ -68,7 +68,7 @@ def reading_of(command: str, flag: str, after: Sequence[str], typed: Sequence[st
     for found in _each(command, name, value, known, typed):
         return found._replace(taken=int(follows and bool(found.taken)))
     rows = first_rows(typed)
-    positional = os.path.exists(value) or (is_metric(value) and name not in ("-m", "--metric", "--metrics"))
+    positional = os.path.exists(value) or (is_metric(value) and name not in METRIC_FLAGS)
     is_value = follows and (value in rows.columns or not positional)
     return Meant([], int(is_value), text=f"without {shlex.join([name, value] if is_value or equals else [name])}")
 

@@ -11,8 +11,8 @@ from frame_metrics.command.commands import metrics_taken, options_of
 from frame_metrics.command.files.columns_there import has_judgments, words_of
 from frame_metrics.command.front import PROGRAM
 from frame_metrics.command.offers.losses import ALONE, LOSS
-from frame_metrics.command.offers.metric_words import METRIC_FLAGS, about_parameter
-from frame_metrics.command.offers.named_metrics import is_metric, limited, parted
+from frame_metrics.command.offers.metric_words import about_parameter
+from frame_metrics.command.offers.named_metrics import METRIC_FLAGS, is_metric, limited, parted, with_before
 from frame_metrics.command.offers.other_names import NEED_METRIC, NUMBER, PER_QUERY, TWO, Way
 from frame_metrics.command.offers.other_options import (
     LEVEL,
@@ -24,7 +24,7 @@ from frame_metrics.command.offers.other_options import (
     PICTURE,
     RETIRED,
 )
-from frame_metrics.command.offers.our_flags import has_flag, known_flags, values_of, with_before, without
+from frame_metrics.command.offers.our_flags import has_flag, known_flags, values_of, without
 from frame_metrics.command.offers.unknown_flags import LEAST_WORD, Meant, not_read, reading_of
 from frame_metrics.command.rates import rates_in
 from frame_metrics.metrics.names import TWO_MEANINGS, plain_name, read_text
