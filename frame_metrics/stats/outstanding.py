@@ -111,8 +111,8 @@ def _standard_errors(sign: float, one: Array, other: Array) -> float:
     """Return the signed difference of two means in standard errors; 0 if one has no values."""
     if not (len(one) and len(other)):
         return 0.0
-    error = np.sqrt(one.var() / len(one) + other.var() / len(other))
-    return float(_divided(sign * (one.mean() - other.mean()), error))
+    error = np.array(np.sqrt(one.var() / len(one) + other.var() / len(other)))
+    return float(_divided(np.array(sign * (one.mean() - other.mean())), error))
 
 
 @record

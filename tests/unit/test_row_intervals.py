@@ -322,7 +322,8 @@ def one_by_one(rows: pl.DataFrame, name: str, weight: Any, cluster: Any) -> Any:
     """Ends of the interval of a measure of a table, from what each row adds to it when its weight changes a little.
 
     To each class two rows are added, at the size that it had: one that is right, and one that is taken for the next
-    class in the order of their sizes. The variance is at least that of independent rows of Kish's number.
+    class in the order of their sizes. In clusters they are as heavy as independent rows, of which there are fewer by as
+    much as right rows vary more. The variance is at least that of independent rows of Kish's number.
     """
     true, predicted, (least, score) = rows["label"].to_numpy(), rows["predicted"].to_numpy(), OF_TABLES[name]
     unit = np.arange(len(rows)) if cluster is None else cluster
@@ -332,7 +333,10 @@ def one_by_one(rows: pl.DataFrame, name: str, weight: Any, cluster: Any) -> Any:
 
     size = {c: weight[true == c].sum() for c in np.unique(true)}
     hits, said = ({c: weight[some & (predicted == c)].sum() for c in size} for some in (true == predicted, True))
-    n = {c: kish(np.bincount(unit[true == c], weight[true == c])) for c in size}
+    rest = weight * ((true == predicted) - np.average(true == predicted, weights=weight))
+    varies = (rest**2).sum(), (np.bincount(unit, rest) ** 2).sum()  # of rows, of units
+    apart = min(varies[0] / varies[1], 1.0) if varies[1] else 0.0
+    n = {c: max(kish(weight[true == c]) * apart, kish(np.bincount(unit[true == c], weight[true == c]))) for c in size}
     order = sorted(size, key=lambda c: (size[c], hits[c], said[c]))
     both = [*true, *order, *order], [*predicted, *order, *order[1:], order[0]]
     left = np.array([n[c] / (n[c] + 2) for c in both[0]])
