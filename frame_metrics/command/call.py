@@ -210,23 +210,7 @@ class CommandLine:
             problem = f"no input is named: {PROGRAM} {self.name} log.parquet, or - for standard input"
             raise BadValueError(f"{problem}{of_rates}")
         if named and "metric" not in options_of(self.name) and self.name != "metrics":
-            if all(map(is_metric, named)):
-                ways = {self.name: [self.name, "evaluate"], **{one: ["", one] for one in named}}
-                problem = f"{self.name} takes no metrics; leave out {listed(named)}, or ask evaluate for them"
-                raise BadValueError(problem).offering(ways)
-            if self.name in OF_ANNOTATORS and all(words_of(one) & OF_AGREEMENT for one in named):
-                problem = f"{self.name} takes no metrics; agreement prints kappa, weighted_kappa, ac1, fleiss_kappa and"
-                problem = f"{problem} alpha, which is Krippendorff's; leave out {listed(named)}"
-                raise BadValueError(problem).offering({self.name: ["agreement"], **{one: [""] for one in named}})
-            problem = f"{self.name} takes no metrics, and {named[0]!r} does not look like the name of a file"
-            columns = len(named) == 2 and {"label", "predicted"} <= {*options_of(self.name)}
-            way = (
-                f", and columns with flags: pass --label {shlex.quote(named[0])} --predicted {shlex.quote(named[1])}"
-                if columns
-                else ""
-            )
-            error = BadValueError(f"{problem}; name files with --input{way}")
-            raise self._of_columns(error, *named) if columns else error
+            raise self._no_metrics(named)
         if self.name == "convert" and self.qrels_among_arguments:
             problem = f"{self.qrels_among_arguments[0]} has judgments, which convert does not join with results"
             raise BadValueError(f"{problem}; other commands take them as --qrels {self.qrels_among_arguments[0]}")
@@ -260,6 +244,26 @@ class CommandLine:
                 read([name])
         if self.name == "curve" and not self.metrics:
             raise BadValueError("no curve is named; name one, as pr, roc, gain, calibration or ndcg@k")
+
+    def _no_metrics(self, named: list[str]) -> BadValueError:
+        """Return the error about arguments that are no files, of a command that takes no metrics."""
+        if all(map(is_metric, named)):
+            ways = {self.name: [self.name, "evaluate"], **{one: ["", one] for one in named}}
+            problem = f"{self.name} takes no metrics; leave out {listed(named)}, or ask evaluate for them"
+            return BadValueError(problem).offering(ways)
+        if self.name in OF_ANNOTATORS and all(words_of(one) & OF_AGREEMENT for one in named):
+            problem = f"{self.name} takes no metrics; agreement prints kappa, weighted_kappa, ac1, fleiss_kappa and"
+            problem = f"{problem} alpha, which is Krippendorff's; leave out {listed(named)}"
+            return BadValueError(problem).offering({self.name: ["agreement"], **{one: [""] for one in named}})
+        problem = f"{self.name} takes no metrics, and {named[0]!r} does not look like the name of a file"
+        columns = len(named) == 2 and {"label", "predicted"} <= {*options_of(self.name)}
+        way = (
+            f", and columns with flags: pass --label {shlex.quote(named[0])} --predicted {shlex.quote(named[1])}"
+            if columns
+            else ""
+        )
+        error = BadValueError(f"{problem}; name files with --input{way}")
+        return self._of_columns(error, *named) if columns else error
 
     def _of_columns(self, error: BadValueError, label: str, predicted: str) -> BadValueError:
         """Return the error about two columns in the place of metrics; two annotators are compared by a metric."""

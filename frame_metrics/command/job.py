@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from contextlib import ExitStack, suppress
 from dataclasses import replace
 
@@ -82,38 +83,40 @@ class Job:
         return self._exit_code_of_gates(result, outcomes)
 
     def _note(self, result: pl.DataFrame) -> None:
-        """Say what has no interval, that nothing was corrected, and where other documents may be relevant."""
+        """Print what has to be known beside a result."""
+        for note in filter(None, self._notes(result)):
+            say(note)
+        if self.call.name == "change" and self.call.roles.get("by") and "from_mix" in result.columns:
+            say_at_terminal(OF_SEGMENTS)
+
+    def _notes(self, result: pl.DataFrame) -> Iterator[str]:
+        """Yield what has no interval, that nothing was corrected, and where other documents may be relevant."""
         name, options = self.call.name, self.call.set_options
-        for pair in (
-            read(self.call.metrics) if name == "evaluate" and "ci" in options and "value" not in options else ()
-        ):
+        if name == "evaluate" and "ci" in options and "value" not in options:
             columns = self._frames.irm._plan.columns
-            if why := without_interval(*pair, in_clusters=columns.cluster is not None and not columns.query):
-                say(why.partition(";")[0])
+            in_clusters = columns.cluster is not None and not columns.query
+            for pair in read(self.call.metrics):
+                yield without_interval(*pair, in_clusters=in_clusters).partition(";")[0]
         if name == "evaluate" and is_number(limit := options.get("threshold")):
             asked = [] if "value" in options else read(self.call.gated_metrics)
             if asked and not any(may_decide(metric) for _, metric in asked):
-                say(f"--threshold changes none of these metrics; a gate is --fail-under {limit:g}")
+                yield f"--threshold changes none of these metrics; a gate is --fail-under {limit:g}"
         if options.get("correction", "none") != "none" and _has_single_tests(result):
             several = len(result) > 1 and "over" in options_of(name) and options.get("over") != "all"
             way = "; pass --over all to correct all rows together" * several
-            say(f"--correction {options['correction']} corrects nothing, as each metric has one comparison{way}")
+            yield f"--correction {options['correction']} corrects nothing, as each metric has one comparison{way}"
         if name == "to-judge" and "qrels" in options and not {"unjudged_queries", "way"} & {*options}:
             qrels, ids = self._frames._qrels
             named = {own: its for its, own in ids.items()}
             queries = {str(one): named.get(str(one), str(one)) for one in self._frames.irm._plan.columns.query}
-            if note := note_on_queries(self._frames.log, qrels, queries):
-                say(note)
-        if name == "change" and self.call.roles.get("by") and "from_mix" in result.columns:
-            say_at_terminal(OF_SEGMENTS)
+            yield note_on_queries(self._frames.log, qrels, queries)
         if name not in (*OF_MEANS, *OF_SYSTEMS) or "qrels" in options or options.get("collection_size") is True:
             return
         metrics = result["metric"].unique(maintain_order=True) if "metric" in result.columns else self.call.metrics
         about = self._frames.log, self._frames.irm._plan.columns, [*metrics]
-        by_itself = name in OF_MEANS and options.get("doc", "") is not None
-        notes = [note_on_systems(*about), note_on_judgments(*about) if by_itself else ""]
-        for note in filter(None, notes):
-            say(note)
+        yield note_on_systems(*about)
+        if name in OF_MEANS and options.get("doc", "") is not None:
+            yield note_on_judgments(*about)
 
     def _report(self) -> int:
         """Write a report, check the gates, and return the exit code."""

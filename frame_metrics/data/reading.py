@@ -109,8 +109,7 @@ def read_log(
     judgment_name = str(judgment_columns.grade or judgment_columns.label)
     origin = None if row_with_empty is None else Origin(row_with_empty, len(frame))
     spelled = _spellings(frame, columns, judgment_frame, judgment_columns, conventions.positive_text)
-    fields: Any = {"empty_queries": empty_queries, "relevance_known": known, "spelled": spelled}
-    fields["repeats"] = repeats
+    fields: Any = {"empty_queries": empty_queries, "relevance_known": known, "spelled": spelled, "repeats": repeats}
     return Log(log, columns, conventions, judgment_name, grid, judged, origin, first_repeated_query, **fields)
 
 

@@ -7,9 +7,9 @@ from functools import partial
 from math import sqrt
 
 import numpy as np
-import polars as pl
 
-from frame_metrics.inputs import Array, ClassScores, ratio
+from frame_metrics.inputs import Array, Classes, ClassScores, ratio
+from frame_metrics.measuring.resampled_rows import columns_read
 from frame_metrics.measuring.row_shares import marks_of_share, of_each_row
 from frame_metrics.measuring.row_tables import effects_of_cells, measured
 from frame_metrics.measuring.rows import Inputs, one_metric
@@ -66,8 +66,8 @@ def _effects(inputs: Inputs, metric: Metric) -> tuple[Array, Array]:
         effect = ratio(counts, total[place]) * (np.nan_to_num(marks) - share[place])
         return share, np.where(place < 0, 0, np.nan_to_num(effect))
     width, columns = metric.range[1] - metric.range[0], inputs.tables.f + 1
-    actual, found = (cases.rows[name].cast(pl.Int64) for name in ("actual", "predicted"))
-    code = (actual * columns).to_numpy() + found.fill_null(inputs.tables.f).to_numpy()
+    actual, found = (column.astype(np.int64) for column in columns_read(cases, Classes))
+    code = actual * columns + found
     effect = np.zeros(len(place))
     for segment in range(size):
         some = np.flatnonzero((place == segment) & (mass > 0))

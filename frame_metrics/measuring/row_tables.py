@@ -7,7 +7,6 @@ from functools import partial
 from typing import NamedTuple
 
 import numpy as np
-import polars as pl
 
 from frame_metrics.inputs import Array, Classes, FullConfusion, ratio
 from frame_metrics.measuring.resampled_rows import columns_read, effective_counts, inputs_of_drawn
@@ -108,8 +107,9 @@ def _counts_of_classes(inputs: Inputs, group: Array, n: int) -> Array:
     n_units = effective_counts(cases, group, n)
     if not cases.columns.cluster:
         return n_units
-    actual, predicted = (cases.rows[name].cast(pl.Int64).to_numpy() for name in ("actual", "predicted"))
-    _, _, of_rows, _, of_clusters = share_of_marks(inputs, (actual == predicted).astype(np.float64))
+    actual, predicted = columns_read(cases, Classes)
+    right = (actual == predicted).astype(np.float64)
+    _, _, of_rows, _, of_clusters = inputs.cached("right rows", lambda: share_of_marks(inputs, right))
     n_rows = effective_counts(cases, group, n, clustered=False)
     times = np.repeat(np.nan_to_num(ratio(of_rows, of_clusters)), n // len(of_rows))
     return np.maximum(n_rows * np.minimum(times, 1.0), n_units)
