@@ -17,7 +17,7 @@ from frame_metrics.report.frame_code import CODE
 from frame_metrics.report.sentence_writer import SentenceWriter
 from frame_metrics.report.sentences import Plain, Sentence
 from frame_metrics.report.time_sentences import LevelBreak, Outage, TimeChange, TrendOrBreak
-from frame_metrics.report.words import name_of, names_in_words, roughly, signed_text, when_text
+from frame_metrics.report.words import MACHINE, name_of, names_in_words, roughly, signed_text, when_text
 from frame_metrics.roles.list_columns import new_column_name
 
 MOST_NAMED = 3  # the most queries that are named
@@ -53,8 +53,10 @@ class NextStepSentences(SentenceWriter):
             low, high = metric_of(self.content.first_compared).range
             limit = 0.0 if pair is None or (low, high) != (0, 1) else abs(pair.gap)
             if (share is None or share > limit) and (pair is None or pair.can_turn is not False):
-                some = f"Judge some of the unjudged documents at the top{self._could(pair, limit)}"
-                yield self._plain("next", f"{some}; to_judge() lists those that matter most first")
+                which, could = "unjudged documents at the top", self._could(pair, limit)
+                some = f"Judge some of the {which}{could}; to_judge() lists those that matter most first"
+                beside_machine = f"Let the {MACHINE} also grade the {which}{could}"
+                yield self._plain("next", some if self.work.plan.proxy is None else beside_machine)
 
     def _could(self, pair: Difference | None, difference: float) -> str:
         """Return words for what judgments could do to a difference."""

@@ -269,7 +269,9 @@ class SummarySentences(SentenceWriter):
         judged = self.work.quietly(irm.evaluate, f"judged@{k}", margins=bool(self.content.by))
         if judged is not None:
             judged = self.content.over_all(judged)
-            share = {self._system(row): None if row["value"] is None else 1 - row["value"] for row in judged.to_dicts()}
+            # Beside a machine it is the share that the machine did not judge, counted; a value would estimate it.
+            value = "proxy_value" if "proxy_value" in judged.columns else "value"
+            share = {self._system(row): None if row[value] is None else 1 - row[value] for row in judged.to_dicts()}
             sides = [self.content.best, *([other] if other is not None and other in share else [])]
             lack = any(row["n_undefined"] for row in judged.to_dicts() if self._system(row) in sides)
             sizes = {self._system(row): row["n"] for row in judged.to_dicts() if lack}  # of those with results

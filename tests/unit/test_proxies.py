@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable
 from decimal import Decimal
 from typing import Any
@@ -638,6 +639,21 @@ def test_a_sample_that_is_not_random_is_seen() -> None:
     assert "queries for people that are no random sample" not in told
     partly = irm.judge(drawn.filter(pl.col("doc") != "d0"), proxy=machine).audit()
     assert partly.filter(check="rankings judged by people in part").select("n", "share").row(0) == (40, 1)
+
+
+def test_what_the_machine_did_not_judge_is_counted() -> None:
+    """Of all its queries, by the audit and by the summary alike; the share of people's queries alone is another."""
+    log, people, machine = simulated()
+    left = pl.col("doc").is_in(["d0", "d1", "d2", "d3"]) & (pl.col("query") >= 40)
+    irm = log.irm(system="system").judge(people, proxy=machine.filter(~left))
+    found = irm.audit()
+    (row,) = found.filter(check="unjudged in the top 10 by the machine").rows(named=True)
+    assert (row["n"], row["share"], row["example"]) == (2 * 4 * 20, pytest.approx(1 / 6), "a, 40")
+    assert found.filter(check="queries that the machine judged").select("n", "share").row(0) == (60, 1)
+    assert re.match("16.7 % of the top 10 of . are unjudged, and 16.7 % of", irm.summary("ndcg@10")["sentence"][0])
+    alone = log.filter(pl.col("system") == "a").irm(system=None).judge(people, proxy=machine.filter(~left))
+    (step,) = alone.summary("ndcg@10").filter(kind="next")["sentence"]
+    assert step == "Let the LLM judge also grade the unjudged documents at the top."
 
 
 def outcome(irm: IRM[Any]) -> list[pl.DataFrame]:

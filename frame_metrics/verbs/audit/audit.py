@@ -205,6 +205,7 @@ class _Auditor:
         counts = found.counts
         judgments_optional = source.call.needs is not None and source.call.needs.judgments_optional
         which = "all, as nothing is judged" if judgments_optional else "those with a judgment"
+        which += " by people" if source.proxy else ""
         whole = kept_whole(source.call.columns, source.call.plan.given.expressed)
         every = [*found.sides, *about(counts.log, counts.index, counts, which=which, whole=whole)]
         every += about_annotators(found.judged, self.several)

@@ -18,7 +18,7 @@ from frame_metrics.roles.columns import Columns, role_columns
 from frame_metrics.stats.proxies import FEWEST
 from frame_metrics.stats.significance import CLOSE
 from frame_metrics.verbs.audit import of_logs
-from frame_metrics.verbs.audit.checks import SURE, TOP_RANKS, About, Seen, check, seen_in, seen_of
+from frame_metrics.verbs.audit.checks import SURE, TOP_RANKS, About, Seen, check, in_unit, seen_in, seen_of
 
 # Checks of what people did not judge, which a machine did.
 NOT_BY_PEOPLE = (of_logs.queries_without_judgments, of_logs.unjudged_in_the_top, of_logs.unjudged_results)
@@ -55,6 +55,21 @@ def queries_that_only_people_judged(sides: Sides) -> Seen:
     them, or leave these queries out
     """
     return Seen(sides.both.only_by_people[0], None, sides.both.only_by_people[1])
+
+
+@check("fact", "queries")
+def queries_that_the_machine_judged(sides: Sides) -> Seen:
+    """queries that count in means beside those that people judged: the machine judged some of their documents"""
+    values = sides.both.all_values
+    return Seen(in_unit(values.index, "queries", values.evaluated), len(values.index.queries))
+
+
+@check("warning", "results", name=f"unjudged in the top {TOP_RANKS} by the machine")
+def unjudged_by_the_machine(sides: Sides) -> Seen:
+    """results of all queries that the machine judged, counted as not relevant: it did not judge these documents"""
+    values = sides.both.all_values
+    share_of_places, first = np.where(values.evaluated, values.value[1:], 0)
+    return seen_of(values.index, "results", np.rint(share_of_places * TOP_RANKS), first)
 
 
 @check("warning", "rankings")
@@ -171,7 +186,7 @@ def about_proxies(source: Source) -> list[About]:
     columns = source.call.columns
     if source.proxy is None or not (columns.score or columns.rank):
         return []
-    both = both_unchecked(source, read([f"dcg@{TOP_RANKS}"]))
+    both = both_unchecked(source, read([f"dcg@{TOP_RANKS}", f"unjudged@{TOP_RANKS}", f"num_ret@{TOP_RANKS}"]))
     segments = segments_of(both.all_values.index.cells)
     sides = Sides(both, segments, members_of(both.all_values, segments))
     return [About(sides, {"top": TOP_RANKS, "fewest": FEWEST}), *_about_grades(source, source.proxy)]
