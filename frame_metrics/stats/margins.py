@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from math import erfc, sqrt
 from statistics import NormalDist
 from typing import Any
@@ -32,7 +33,6 @@ SIGNS_OF_MARGIN = (1.0, -1.0)  # by which gains are multiplied: to exclude a los
 FARTHEST = 6.0  # a bound is searched within so many standard errors: p-values below 1e-9 are all the same
 STEPS, NEAR = 100, 1e-14  # the most steps of a search for a bound, and the distance at which it ends
 COLUMNS_AT_ONCE = 32  # of differences that are flipped at a time
-SWAPPED = (0, 2, 1, 3)  # the counts of two systems in the other order
 
 
 @record
@@ -162,8 +162,8 @@ def _by_flips(shifted: Shifted, some: Array, permutations: int, seed: int) -> Ar
     return p
 
 
-def margin_p_of_shares(table: Array, margin: float) -> tuple[float, float]:
-    """Return the p-values that a loss, and that a gain, of two paired shares is less than a margin, one-sided.
+def margin_p_of_shares(table: Array, margin: float, sign: int) -> Array:
+    """Return the p-values that a loss, and that a gain, of two paired shares is less than a margin, shape (2,).
 
     They are the levels at which the bound of Newcombe's interval reaches the margin. NaN if fewer than
     ``MIN_DIFFERING`` rows have different values; if no row has, (1 - margin)^n.
@@ -171,14 +171,29 @@ def margin_p_of_shares(table: Array, margin: float) -> tuple[float, float]:
     Parameters
     ----------
     table : how many rows are 1 for both systems, for the first only, for the second only, and for neither.
+    sign : -1 if less is better.
     """
     if table[1] + table[2] == 0:
-        return (none_moved(margin, float(np.sum(table))),) * 2
+        return np.full(2, none_moved(margin, float(np.sum(table))))
     if not table[1] + table[2] >= MIN_DIFFERING or np.isnan(margin):
-        return np.nan, np.nan
-    swapped = np.asarray(table)[list(SWAPPED)]
-    of_loss, of_gain = (lambda z: newcombe(table, z)), (lambda z: newcombe(swapped, z))
-    return by_bound(of_loss, -margin), by_bound(of_gain, -margin)
+        return np.full(2, np.nan)
+    return margin_p_of_ends(partial(newcombe, table), margin, sign)
+
+
+def margin_p_of_ends(ends: Callable[[float], tuple[float, float]], margin: float, sign: float) -> Array:
+    """Return the p-values that a loss, and that a gain, is less than a margin, by bounds of an interval, shape (2,).
+
+    Parameters
+    ----------
+    ends : the interval of a difference, as ``by_bound`` takes it.
+    sign : -1 if less is better.
+    """
+
+    def of_gain(z: float, way: float) -> tuple[float, float]:
+        low, high = ends(z)
+        return (low, high) if way > 0 else (-high, -low)
+
+    return np.array([by_bound(partial(of_gain, way=side * sign), -margin) for side in SIGNS_OF_MARGIN])
 
 
 def by_bound(ends: Callable[[float], tuple[float, float]], least: float) -> float:
@@ -281,7 +296,8 @@ def margin_p_of_arms(
     share = arms.of_shares & (test == "randomization")
     known = asked & ~share & (error > 0) & ~arms.too_few_differ.any(axis=0)
     for column in np.flatnonzero(asked & share).tolist():
-        p[:, column] = _of_arm_shares(arms, column, float(margin[column]), float(sign[column]), variances)
+        ends = partial(_newcombe_ends, arms, variances, column)
+        p[:, column] = margin_p_of_ends(ends, float(margin[column]), float(sign[column]))
     if test == "bootstrap":
         each = drawn_means(arms, drawn[1], drawn[2])
         return np.where(known, margin_p_of_draws(sign * (each[0] - each[1]), margin), p)
@@ -302,6 +318,12 @@ def _above(t: float, df: float, skew: float, test: str) -> float:
     return above(t, df) if test == "t" else max(above(t, df), above(straightened(t, skew), df))
 
 
+def _newcombe_ends(arms: Arms | Strata, variances: Array, column: int, z: float) -> tuple[float, float]:
+    """Return the ends of Newcombe's interval of a difference of two shares of arms, ``z`` standard errors away."""
+    low, high = newcombe_intervals(arms, variances, level_away(z), [column])[:, column].tolist()
+    return low, high
+
+
 def _skewness_of_arms(arms: Arms | Strata) -> Array:
     """Return the skewness of the difference of two means, shape (columns,); a unit of both arms is one part of it."""
     parts = arms.contributions * np.where(arms.in_first, 1, -1)[:, None]
@@ -309,19 +331,6 @@ def _skewness_of_arms(arms: Arms | Strata) -> Array:
         both = parts[arms.shared[0]] + parts[arms.shared[1]]
         parts = np.concatenate([parts[arms.in_one_arm], both])
     return skewness(parts)
-
-
-def _of_arm_shares(
-    arms: Arms | Strata, column: int, margin: float, sign: float, variances: Array
-) -> tuple[float, float]:
-    """Return the p-values of the bound of Newcombe's interval of the difference of two shares of arms."""
-
-    def ends(z: float, way: float) -> tuple[float, float]:
-        low, high = newcombe_intervals(arms, variances, level_away(z), [column])[:, column].tolist()
-        return (low, high) if way > 0 else (-high, -low)
-
-    first, other = (by_bound(lambda z, way=side * sign: ends(z, way), -margin) for side in SIGNS_OF_MARGIN)  # type: ignore[misc]
-    return first, other
 
 
 def _by_exchanges(arms: Arms | Strata, margin: Array, sign: Array, drawn: DrawSizes) -> Array:

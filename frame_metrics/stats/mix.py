@@ -14,7 +14,7 @@ from frame_metrics.stats.exact import expanded_level
 from frame_metrics.stats.offsets import offsets
 from frame_metrics.stats.resampling import Units, draws, enough_resamples, percentile_interval, units_of
 from frame_metrics.stats.shares import kish_within
-from frame_metrics.stats.significance import CLOSE
+from frame_metrics.stats.significance import CLOSE, without_rounding
 from frame_metrics.stats.two_arms import commonest
 
 # The fewest with which a part has an interval: queries of each arm; units of each arm; and for from_within, units of
@@ -165,7 +165,7 @@ class TwoMixes:
         ends = np.full((len(MIX_PARTS), 2, sum(grouping.n for grouping in groupings)), np.nan)
         counts = {name: np.concatenate([one[name] for one in each], axis=1) for name in each[0]}
         parts = np.concatenate([grouping.summed(self.parts) for grouping in groupings], axis=1)
-        parts[np.abs(parts) < CLOSE * np.abs(self.values).max(initial=0)] = 0  # what is only rounding
+        parts = without_rounding(parts, np.abs(self.values).max(initial=0))
         some = np.flatnonzero((counts["n"] >= MIN_PER_ARM).all(axis=0) & (counts["n_units"] >= LEAST_UNITS).all(axis=0))
         if len(some):
             drawn = self.drawn(enough_resamples(resamples, self._fewest_units), seed)

@@ -36,7 +36,12 @@ def in_clusters(values: Array, cluster: Array | None) -> Array:
         return values
     n = int(cluster.max()) + 1
     sums, most = sums_within(cluster, n, values.T), sums_within(cluster, n, np.abs(values.T))
-    return np.where(np.abs(sums) < CLOSE * most, 0, sums).T
+    return without_rounding(sums, most).T
+
+
+def without_rounding(values: Array, size: Array | float) -> Array:
+    """Return values, 0 for those that are only what rounding leaves of terms of a size."""
+    return np.where(np.abs(values) < CLOSE * size, 0, values)
 
 
 def weighted_values(values: Array, weight: Array | None) -> Array:

@@ -10,7 +10,7 @@ import numpy as np
 from frame_metrics.inputs.records import record
 from frame_metrics.inputs.rows import Array
 from frame_metrics.stats.shares import kish
-from frame_metrics.stats.significance import CLOSE, MIN_UNITS
+from frame_metrics.stats.significance import MIN_UNITS, without_rounding
 from frame_metrics.stats.two_arms import MIN_DIFFERING, SKEWED, Arms, few_differ
 
 
@@ -117,7 +117,7 @@ class Strata:
     @property
     def difference(self) -> Array:
         """The difference of the means, 0 where it is only rounding, shape (columns,)."""
-        return np.where(np.abs(self.raw_difference) < CLOSE * self.scale, 0, self.raw_difference)
+        return without_rounding(self.raw_difference, self.scale)
 
     def variances(self, over: Array | None = None) -> Array:
         """Return the variances of all strata as those of ``Arms``, times the square of their shares.

@@ -13,7 +13,7 @@ from frame_metrics.inputs.rows import Array, all_equal
 from frame_metrics.stats.averages import cluster_numbers
 from frame_metrics.stats.offsets import offsets
 from frame_metrics.stats.shares import kish
-from frame_metrics.stats.significance import CLOSE, MIN_UNITS, variance_left
+from frame_metrics.stats.significance import CLOSE, MIN_UNITS, variance_left, without_rounding
 
 KINDS = 3  # with so many different values, or more, the variance does not follow from the mean
 # The fewest units that do not have the commonest value: with fewer an arm's variance may be far too small by chance.
@@ -196,7 +196,7 @@ class Arms:
         each = zip((self.in_first, ~self.in_first), self.n, strict=True)
         means = np.array([self.mean(self.summed_columns[arm].sum(axis=0), n) for arm, n in each])
         size = np.array([self._size_of(arm) for arm in (self.in_first, ~self.in_first)])
-        return np.where(np.abs(means) < CLOSE * size, 0, means)
+        return without_rounding(means, size)
 
     @property
     def raw_difference(self) -> Array:
@@ -206,7 +206,7 @@ class Arms:
     @property
     def difference(self) -> Array:
         """The difference of the means, 0 where it is only rounding, shape (columns,)."""
-        return np.where(np.abs(self.raw_difference) < CLOSE * self.scale, 0, self.raw_difference)
+        return without_rounding(self.raw_difference, self.scale)
 
     @cached_property
     def _contributions_to_means(self) -> tuple[Array, Array]:

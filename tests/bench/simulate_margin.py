@@ -99,7 +99,7 @@ def shares_of_pairs(trials: int) -> Iterator[Line]:
                     other = np.where(rng.random(n) < SAME, own, others)
                     base, value = (own < share), other < share - margin * lost
                     table = np.bincount(3 - 2 * value.astype(int) - base, minlength=4)
-                    p = margin_p_of_shares(table, margin)[0]
+                    p = margin_p_of_shares(table, margin, 1)[0]
                     if trial < AGREE:
                         log = as_log(np.column_stack([base, value]).astype(float))
                         found = log.compare("success@1", baseline="s0", margin=margin, permutations=FLIPS)

@@ -139,14 +139,14 @@ def test_shares_have_newcombes_bound() -> None:
     ((worse, equivalent),) = held(of_systems(base, value), margin=0.05)
     assert worse == pytest.approx(norm.sf(z), rel=1e-9)
     assert held(of_systems(1 - base, 1 - value, metric="brier"), margin=0.05)[0] == pytest.approx((worse, equivalent))
-    assert margin_p_of_shares(np.array([30, 4, 5, 30]), 0.1) == pytest.approx((np.nan, np.nan), nan_ok=True)
+    assert margin_p_of_shares(np.array([30, 4, 5, 30]), 0.1, 1) == pytest.approx((np.nan, np.nan), nan_ok=True)
 
 
 def test_a_share_whose_loss_is_the_margin() -> None:
     """A loss that is the margin has a p-value of one half, a greater one more."""
-    assert margin_p_of_shares(np.array([40, 5, 15, 40]), 0.1)[0] == pytest.approx(0.5)
-    assert margin_p_of_shares(np.array([40, 5, 15, 40]), 0.05)[0] > 0.5
-    assert margin_p_of_shares(np.array([400, 5, 15, 400]), 0.9)[0] < 1e-8
+    assert margin_p_of_shares(np.array([40, 5, 15, 40]), 0.1, 1)[0] == pytest.approx(0.5)
+    assert margin_p_of_shares(np.array([40, 5, 15, 40]), 0.05, 1)[0] > 0.5
+    assert margin_p_of_shares(np.array([400, 5, 15, 400]), 0.9, 1)[0] < 1e-8
 
 
 def test_weights_and_clusters() -> None:

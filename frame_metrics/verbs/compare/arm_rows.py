@@ -27,7 +27,7 @@ from frame_metrics.metrics.shares import are_row_shares
 from frame_metrics.plan.source import Source
 from frame_metrics.stats.arms import compared, relative_ends
 from frame_metrics.stats.exact import detectable, normal_quantile
-from frame_metrics.stats.margins import SIGNS_OF_MARGIN, by_bound, level_away, margin_p_of_arms
+from frame_metrics.stats.margins import level_away, margin_p_of_arms, margin_p_of_ends
 from frame_metrics.stats.resampling import vary
 from frame_metrics.stats.shares import hybrid, relative_hybrid
 from frame_metrics.stats.significance import CLOSE
@@ -348,14 +348,12 @@ class ArmRows:
 
     def _p_of_margin(self, metric: int, at: list[int], parts: Array, correlation: float, margin: float) -> Array:
         """Return the p-values of the bound of Newcombe's interval, for a loss and for a gain of the margin."""
-        asked = self.asked[metric][1]
 
-        def ends(z: float, way: float) -> tuple[float, float]:
+        def ends(z: float) -> tuple[float, float]:
             each = self._ends(metric, level_away(z))
             if each is None:
                 return np.nan, np.nan
             low, high = hybrid(parts, each[:, at].T, 0.0, (1.0, -1.0), correlation).tolist()
-            return (low, high) if way > 0 else (-high, -low)
+            return low, high
 
-        each = [partial(ends, way=side * asked.sign) for side in SIGNS_OF_MARGIN]
-        return np.array([by_bound(one, -margin) for one in each])
+        return margin_p_of_ends(ends, margin, self.asked[metric][1].sign)

@@ -44,7 +44,7 @@ def _p_values(group: PairGroup, spread: SpreadOfPairs, margin: Array, options: C
     for i in np.flatnonzero(by_table).tolist():
         table = group.comparisons[i].win_table
         if table is not None:
-            p[:, i] = margin_p_of_shares(table, float(margin[i]))[:: int(sign[i])]
+            p[:, i] = margin_p_of_shares(table, float(margin[i]), int(sign[i]))
     rest = np.flatnonzero(~by_table)
     if not len(rest):
         return p

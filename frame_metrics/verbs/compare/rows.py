@@ -326,8 +326,7 @@ class RowComparison:
         out: Row = {"ci_low": low, "ci_high": high, "p_value": p}
         out["mde"] = (n_errors + n_errors_for_power) * error if detectable else np.nan
         if not np.isnan(margin):
-            # If less is better, a loss of the share is a gain: the two p-values change places.
-            out |= margin_columns(np.array(margin_p_of_shares(table, margin))[:: metric.sign], metric)
+            out |= margin_columns(margin_p_of_shares(table, margin, metric.sign), metric)
         if error_of_log_ratio >= 0:  # NaN if it is unknown
             means = np.array([[row["value"]], [row["baseline_value"]]])
             ends = relative_ends(means, np.array([error_of_log_ratio**2]), np.array([n_errors]))
