@@ -73,7 +73,7 @@ class Table:
         return [[cell.marked for cell in row] for row in self.rows]
 
 
-def in_text(table: Table, *, width: int | None = None, header: bool = True) -> str:
+def in_text(table: Table, *, width: int | None = None, header: bool) -> str:
     """Return a table as lines with aligned columns.
 
     Parameters

@@ -79,7 +79,7 @@ def are_times(values: Iterable[Any], name: str) -> bool:
     return len(texts) > 1 and times_in(texts, name) is not None
 
 
-def times_of(values: Iterable[Any], name: str = "") -> list[float] | None:
+def times_of(values: Iterable[Any], name: str) -> list[float] | None:
     """Return when each of some values is, as numbers in one unit; None if they are no times of one unit.
 
     Weekdays, and months without a year, are times too, if all values are: in the order of the calendar.

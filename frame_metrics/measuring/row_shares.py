@@ -19,7 +19,7 @@ from frame_metrics.stats.shares import effective, hybrid, wilson_on_range, with_
 
 
 def ends_by_shares(
-    inputs: Inputs, metric: Metric, average: str | None, value: Array, level: float, c: int | None = None
+    inputs: Inputs, metric: Metric, average: str | None, value: Array, level: float, c: int | None
 ) -> Array | None:
     """Return the ends of the intervals of a metric that is made of shares, shape (2, segments); None for another.
 
@@ -52,7 +52,7 @@ def ends_by_shares(
     return np.where(np.isnan(value), np.nan, ends)
 
 
-def _combined_ends(made: MadeOf, parts: Array, ends: Array, correlation: Array | float = 0.0) -> Array:
+def _combined_ends(made: MadeOf, parts: Array, ends: Array, correlation: Array | float) -> Array:
     """Return the ends of what is made of shares, shape (2, segments).
 
     ``parts``: the shares, shape (shares, segments); ``ends``: those of their intervals, shape (shares, 2, segments).

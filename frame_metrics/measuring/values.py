@@ -144,7 +144,7 @@ def without_values_at(all_values: Values, removed: Array, evaluated: Array) -> V
     return replace(all_values, value=values, evaluated=evaluated, without_value=without_value)
 
 
-def tallies_of(all_values: Values, averages: Averages = (None,)) -> tuple[list[int], list[Tally]]:
+def tallies_of(all_values: Values, averages: Averages) -> tuple[list[int], list[Tally]]:
     """Return the tallies from which averages over the evaluated queries are computed, and the metric of each.
 
     For two metrics and the averages macro and median these are four tallies, and the metrics [0, 0, 1, 1]. Two names

@@ -109,7 +109,7 @@ def level_away(z: float) -> float:
     return 1 - erfc(z / sqrt(2))
 
 
-def margin_p_of_pairs(shifted: Shifted, permutations: int, seed: int, test: str = "randomization") -> Array:
+def margin_p_of_pairs(shifted: Shifted, permutations: int, seed: int, test: str) -> Array:
     """Return the p-values that a loss, and that a gain, is less than a margin, one-sided, shape (2, columns).
 
     By "t" they are Student's, of gains to which the margin was added. By "randomization" they are the greatest of
@@ -259,7 +259,7 @@ def margin_p_of_arms(
     margin: Array,
     test: str,
     drawn: DrawSizes,
-    sign: Array | None = None,
+    sign: Array,
     information: float | None = None,
 ) -> Array:
     """Return the p-values that a loss, and that a gain, of an arm is less than a margin, one-sided, shape (2, columns).
@@ -273,11 +273,10 @@ def margin_p_of_arms(
     ----------
     margin : of each column, NaN for none.
     test, drawn, information : as ``compared`` takes them; with several looks a p-value of 1 where nothing is known yet.
-    sign : -1 for columns of which less is better, shape (columns,); None: of none.
+    sign : -1 for columns of which less is better, shape (columns,).
     """
     if test in PLAIN and information is None:
         arms = arms.without_weights()
-    sign = np.ones(len(margin)) if sign is None else sign
     p = np.full((2, len(margin)), np.nan)
     asked = ~np.isnan(margin) & ~np.isnan(arms.raw_difference)
     if information is not None and (min(arms.n) < 2 or information == 0):

@@ -72,7 +72,7 @@ def centred(values: Array, kinds: Array) -> Array:
 
 
 @lru_cache(maxsize=16)
-def farthest_by_chance(kinds: bytes, n: int, draws: int, seed: int = 0) -> Array:
+def farthest_by_chance(kinds: bytes, n: int, draws: int) -> Array:
     """Return the share of the squares that the farthest run of normal numbers explains, ascending, shape (draws,).
 
     Parameters
@@ -81,7 +81,7 @@ def farthest_by_chance(kinds: bytes, n: int, draws: int, seed: int = 0) -> Array
     n : the number of periods.
     """
     runs = Runs(np.frombuffer(kinds, bool).reshape(-1, n))
-    random, some, found = np.random.default_rng(seed), max(AT_ONCE // len(runs.lengths), 1), []
+    random, some, found = np.random.default_rng(0), max(AT_ONCE // len(runs.lengths), 1), []
     for begin in range(0, draws, some):
         drawn = centred(random.normal(size=(min(some, draws - begin), n)), runs.kinds)
         found.append(np.abs(runs.products(drawn)).max(axis=1) ** 2 / np.einsum("dp,dp->d", drawn, drawn))

@@ -40,7 +40,7 @@ class Outstanding:
     is_whole: bool = False  # whether it is the number of several segments together
 
 
-def outstanding(values: Array, segment: Array, cluster: Array | None = None) -> Outstanding:
+def outstanding(values: Array, segment: Array, cluster: Array | None) -> Outstanding:
     """Return the segment whose mean is farthest from that of all others, and its p-value.
 
     The distances of all segments are a family: the p-value is the share of permutations of the labels over queries in

@@ -204,7 +204,7 @@ def _of_length_1(rows: Array) -> Array:
     return rows / np.where(length > 0, length, 1)
 
 
-def course(periods: Periods, seed: int = 0) -> Course:
+def course(periods: Periods) -> Course:
     """Return whether the means of periods rise or fall: along a line, at once, or for a while.
 
     The trend is the slope of the means on time, by Student's t. The break is the largest step over all places, in
@@ -236,7 +236,7 @@ def course(periods: Periods, seed: int = 0) -> Course:
         steps = periods.steps @ residuals
         at = int(np.abs(steps).argmax())
         places["break"], parts["break"] = (int(periods.cuts[at]), n), steps[at] * periods.steps[at]
-        reached["break"] = _reached(periods, seed)
+        reached["break"] = _reached(periods)
     # The squares that each leaves, and its t. All are tested as if neighbours were independent, then with t divided for
     # their correlation: both have to be significant.
     left = {name: _squares(residuals - part) for name, part in parts.items()}
@@ -311,10 +311,10 @@ def _inflated(rest: Array, lowered: float, within: int | None = None) -> float:
     return float((1 + 2 * ((1 - k / within) * r**k).sum()) ** 0.5)
 
 
-def _reached(periods: Periods, seed: int) -> Array:
+def _reached(periods: Periods) -> Array:
     """Return the greatest t of a step of each permutation, ascending, shape (draws,)."""
     whole, n, found = _squares(periods.residuals), len(periods.values), []
-    random, some = np.random.default_rng(seed), max(AT_ONCE // (n + len(periods.cuts)), 1)
+    random, some = np.random.default_rng(0), max(AT_ONCE // (n + len(periods.cuts)), 1)
     for begin in range(0, DRAWS, some):
         drawn = periods.drawn(random, min(some, DRAWS - begin))
         found.append(np.abs(drawn @ periods.steps.T).max(axis=1))

@@ -43,7 +43,7 @@ class Units:
         return cls([], np.ones(n, np.int64))
 
 
-def units_of(columns: Sequence[Array], times: Array, cluster: Array | None = None) -> Units | None:
+def units_of(columns: Sequence[Array], times: Array, cluster: Array | None) -> Units | None:
     """Return the units of rows; None for fewer than two rows, or clusters.
 
     Clusters are numbered in the order of the values of their rows, so that neither the names of the clusters nor the

@@ -143,7 +143,7 @@ def hybrid(
     return np.array([whole - far[0], whole + far[1]])
 
 
-def relative_hybrid(parts: Array, ends: Array, correlation: float = 0.0) -> tuple[float, float]:
+def relative_hybrid(parts: Array, ends: Array, correlation: float) -> tuple[float, float]:
     """Return the ends of the relative difference of two values by the rule of ``hybrid``, NaN for those it cannot give.
 
     They are the ratios R, less 1, at which the interval of the first value less R times the other ends at 0. So both
@@ -178,7 +178,7 @@ def relative_hybrid(parts: Array, ends: Array, correlation: float = 0.0) -> tupl
     return low, high
 
 
-def with_costs(parts: Array, ends: Array, costs: tuple[float, float], correlation: Array | float = 0.0) -> Array:
+def with_costs(parts: Array, ends: Array, costs: tuple[float, float], correlation: Array | float) -> Array:
     """Return the interval of J / (J + c (1 - J)), with c = a r + b (1 - r), from the intervals of the shares J and r.
 
     The logarithm of its odds is the logarithm of the odds of J, less that of c; the ends of both are combined by

@@ -59,7 +59,7 @@ class SpreadOfPairs:
 
 
 def spread_of_pairs(
-    differences: Array, weight: Array | None, cluster: Array | None, magnitude: Array | None = None
+    differences: Array, weight: Array | None, cluster: Array | None, magnitude: Array | None
 ) -> SpreadOfPairs:
     """Return effect sizes and standard errors of paired differences.
 

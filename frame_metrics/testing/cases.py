@@ -209,7 +209,7 @@ class Grids:
         return Classes.of_grid(np.array([case.cells for case in cases], np.float64).reshape(-1, 2, 3))
 
 
-def family_of(metric: Metric, flags: Sequence[str] = ()) -> Family | None:
+def family_of(metric: Metric, flags: Sequence[str]) -> Family | None:
     """Return the family of cases for the input of a metric; None if there is none."""
     families: dict[type, Family] = {
         FullRanking: Rankings(metric, frozenset(flags)),

@@ -121,7 +121,7 @@ def _pairs(apart: Any, weight: Any) -> Any:
 
 
 def _by_t(apart: Any, weight: Any) -> bool:
-    spread = spread_of_pairs(apart[:, None], weight, None)
+    spread = spread_of_pairs(apart[:, None], weight, None, None)
     far = errors_away(GIVEN["ci"], spread.units) * float(spread.error[0])
     return abs(float(np.average(apart, weights=weight))) <= far
 

@@ -20,6 +20,7 @@ from frame_metrics.stats.shares import hybrid
 from frame_metrics.stats.two_arms import Arms
 
 LEVEL = 0.05
+TEST = "randomization"
 AGREE = 3  # trials of each kind that are done a second way
 FLIPS, AT_ONCE = 1000, 50  # flips of a trial, and the trials that share them
 SIZES = (10, 20, 50, 100, 200)
@@ -67,7 +68,8 @@ def shapes_of_pairs(trials: int) -> Iterator[Line]:
                     # Others as they were: what is added to make up for losses is nothing where the margin is lost.
                     drawn = draw(rng, (n, min(AT_ONCE, trials - begin)), -margin if lost else 0.0)
                     drawn = np.where(np.abs(drawn) < 1e-15, 0, drawn)
-                    p = margin_p_of_pairs(Shifted(drawn, np.ones(n), np.full(drawn.shape[1], margin)), FLIPS, 0)[0]
+                    shifted = Shifted(drawn, np.ones(n), np.full(drawn.shape[1], margin))
+                    p = margin_p_of_pairs(shifted, FLIPS, 0, TEST)[0]
                     if begin == 0:
                         same(drawn, p, margin)
                     passed += int((p <= LEVEL).sum())
@@ -121,7 +123,7 @@ def line_of_arms(name: str, lost: bool, sizes: tuple[int, int], trials: int) -> 
         values = FAR + draw(rng, (len(mine),), 0.0)
         values = np.where(mine, FAR - margin * lost + more * (values - FAR), values)
         # What Welch's t does not pass does not pass: exchanges, which take long, are left out.
-        by_t = margin_p_of_arms(arms_of(values, mine), np.array([margin]), "t", (FLIPS, FLIPS, 0))[0, 0]
+        by_t = margin_p_of_arms(arms_of(values, mine), np.array([margin]), "t", (FLIPS, FLIPS, 0), np.ones(1))[0, 0]
         if by_t <= LEVEL or trial < AGREE:
             passed += of_one_trial(values, mine, margin, trial) <= LEVEL
     return line(lost, f"{name}, arms of {first} and {second} units", trials, int(passed), min(first, second))
@@ -158,7 +160,7 @@ def shapes_of_arms(trials: int) -> Iterator[Line]:
 
 def of_one_trial(values: Any, mine: Any, margin: float, trial: int) -> float:
     """Return the p-value of two arms; the first ones are asked of ab_test() too."""
-    p = margin_p_of_arms(arms_of(values, mine), np.array([margin]), "randomization", (FLIPS, FLIPS, 0))[0, 0]
+    p = margin_p_of_arms(arms_of(values, mine), np.array([margin]), TEST, (FLIPS, FLIPS, 0), np.ones(1))[0, 0]
     if trial < AGREE:
         log = pl.DataFrame({"query": np.arange(len(mine)), "arm": np.where(mine, "new", "old"), "grade": values})
         irm = log.with_columns(score=1.0).irm(query="query", arm="arm", score="score", grade="grade")

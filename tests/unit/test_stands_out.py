@@ -196,7 +196,7 @@ def test_the_sentence_says_no_more_than_its_p_value(apart: float) -> None:
     """A segment is named if its p-value is below .05, which it says; else one sentence says that none was found."""
     frame = log(apart=apart)
     device = frame["device"].str.tail(1).cast(pl.Int64).to_numpy()
-    found = outstanding(frame["rr"].to_numpy(), device)
+    found = outstanding(frame["rr"].to_numpy(), device, None)
     summary = frame.irm(**ROLES).summary()
     named, nothing = of(summary, "segment"), of(summary, "nothing")
     assert [row["p_adjusted"] for row in named] == ([found.p] if found.p < 0.05 else [])

@@ -15,7 +15,7 @@ from typing import Any
 import polars as pl
 import polars.selectors as cs
 
-from frame_metrics.backends.display import DIGITS, DIGITS_IN_NOTEBOOK, ON_DEMAND, is_comparison, text_of, text_table
+from frame_metrics.backends.display import DIGITS_IN_NOTEBOOK, ON_DEMAND, is_comparison, text_of, text_table
 from frame_metrics.backends.files import file_name, replacing
 from frame_metrics.backends.tables import in_html, in_markdown
 from frame_metrics.backends.trec import write_qrels, write_run
@@ -251,6 +251,6 @@ def _finite(frame: pl.DataFrame) -> pl.DataFrame:
     return frame.with_columns(pl.col(odd).cast(pl.String)) if odd else frame
 
 
-def in_markdown_cells(frame: pl.DataFrame, digits: int | None = DIGITS) -> str:
+def in_markdown_cells(frame: pl.DataFrame, digits: int | None) -> str:
     """Return a frame as a table of Markdown."""
     return f"{in_markdown(text_table(frame, digits))}\n"

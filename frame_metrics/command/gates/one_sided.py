@@ -24,7 +24,7 @@ class Unpaired(NamedTuple):
 NOT_ALONE = Unpaired("")
 
 
-def in_one_log(row: Mapping[str, Any], sides: str = "logs") -> Unpaired:
+def in_one_log(row: Mapping[str, Any], sides: str) -> Unpaired:
     """Return words for queries, or rows, of one of two logs, or systems, and whether they are more than those of both.
 
     ``sides``: what both are called.

@@ -132,7 +132,7 @@ class CompareOptions(IntervalOptions):
         given = {} if self.covariate is None else {"covariate": quote(self.covariate)}
         return given if self.strata is None else given | {"strata": as_given(self.strata)}
 
-    def with_draws_for(self, pairs: int, metrics: int, segments: int, classes: int = 1) -> Self:
+    def with_draws_for(self, pairs: int, metrics: int, segments: int, classes: int) -> Self:
         """Return the options with more resamples if so many tests are corrected that no p could be small enough."""
         tests = 1 if self.corrected_by == "none" else pairs * classes
         tests *= metrics * segments if self.over == "all" else 1
