@@ -13,6 +13,7 @@ from frame_metrics.errors import NotComputableError, bad_rows
 from frame_metrics.fast.codes import codes
 from frame_metrics.inputs import Array
 from frame_metrics.inputs.records import record
+from frame_metrics.inputs.rows import rows_by_group
 from frame_metrics.keys.groups import CellGroups
 from frame_metrics.roles.columns import OF_ROWS, role_columns
 
@@ -35,8 +36,7 @@ class ByDocument:
         """The documents of each segment, as positions in ``case_row``."""
         if len(self.segments) == 1:
             return [np.arange(len(self.segment), dtype=self.case_row.dtype)]
-        order = np.argsort(self.segment, kind="stable")
-        return np.split(order, np.searchsorted(self.segment[order], np.arange(1, len(self.segments))))
+        return rows_by_group(self.segment, len(self.segments))
 
     def rows(self, segment: int, pair: tuple[int, int]) -> tuple[list[pl.DataFrame], int]:
         """Return the rows of two systems about the documents of a segment that both decided about.

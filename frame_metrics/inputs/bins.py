@@ -8,7 +8,7 @@ import numpy as np
 
 from frame_metrics.errors import BadValueError
 from frame_metrics.inputs.records import record
-from frame_metrics.inputs.rows import Array, ratio
+from frame_metrics.inputs.rows import Array, begins_run, ratio
 
 QUANTILE = "quantile"  # bins of equally many rows
 N_BINS = 10  # number of bins of equally many rows
@@ -85,7 +85,7 @@ def _quantile_bin(query: Array, score: Array, rows: Array, n_queries: int) -> Ar
     """
     order = np.lexsort((score, query))
     query, score, rows = query[order], score[order], rows[order]
-    new = np.append(True, (query[1:] != query[:-1]) | (score[1:] != score[:-1]))[: len(query)]
+    new = begins_run(query, score)
     n_rows = np.bincount(query, rows, n_queries)
     n_lower = (np.cumsum(rows) - rows)[np.maximum.accumulate(np.where(new, np.arange(len(new)), 0))]
     n_lower = n_lower - (np.cumsum(n_rows) - n_rows)[query]

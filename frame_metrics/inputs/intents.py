@@ -8,7 +8,7 @@ import numpy as np
 
 from frame_metrics.inputs.cached_arrays import CachesByKey, computed_once, make_read_only
 from frame_metrics.inputs.records import record
-from frame_metrics.inputs.rows import Array, Rows, spans
+from frame_metrics.inputs.rows import Array, Rows, begins_run, spans
 
 MASKED = 63  # number of subtopics from which on a set of them is no single integer, and each document is a group
 MOST_UNGROUPED = 64  # number of relevant documents of a query up to which each is a group
@@ -140,15 +140,14 @@ class _Groups:
     @classmethod
     def of(cls, query: Array, document: Array, cell: Array, n_subtopics: int) -> _Groups:
         """Group documents; the parameters are those of ``Intents``, with ``cell`` for query and subtopic."""
-        starts = np.flatnonzero(np.diff(document, prepend=-1) != 0)
+        starts = np.flatnonzero(begins_run(document))
         query_of_document = query[starts]
         order = subtopics = np.arange(len(starts))
         if n_subtopics < MASKED and np.bincount(query_of_document).max(initial=0) > MOST_UNGROUPED:
             subtopics = np.bitwise_or.reduceat(np.int64(1) << (cell - query * n_subtopics), starts)
             order = np.lexsort((subtopics, query_of_document))
-        new = (np.diff(query_of_document[order], prepend=-1) != 0) | (np.diff(subtopics[order], prepend=-1) != 0)
-        begin, lengths = np.flatnonzero(new), np.diff(np.append(starts, len(cell)))
-        first = order[begin]
+        begin = np.flatnonzero(begins_run(query_of_document[order], subtopics[order]))
+        first, lengths = order[begin], np.diff(starts, append=len(cell))
         cells = cell[spans(starts[first], lengths[first])]
         group = np.repeat(np.arange(len(first)), lengths[first])
         return cls(query_of_document[first], begin, np.append(begin[1:], len(order)), order, cells, group)
@@ -158,7 +157,7 @@ class _Groups:
 
         ``gain``: the gain of each group, shape (groups,).
         """
-        starts = np.flatnonzero(np.append(True, self.query[1:] != self.query[:-1]))
+        starts = np.flatnonzero(begins_run(self.query))
         most = np.flatnonzero(gain == np.repeat(np.maximum.reduceat(gain, starts), np.diff([*starts, len(gain)])))
         first, begins = self.documents[self.next[most]], np.searchsorted(most, starts)
         least = np.repeat(np.minimum.reduceat(first, begins), np.diff([*begins, len(most)]))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import reduce
 from hashlib import blake2b
 from typing import Any, TypeAlias
 from weakref import ref
@@ -100,6 +101,26 @@ def sum_of_others(values: Array) -> Array:
 def spans(starts: Array, lengths: Array) -> Array:
     """Return the positions in slices, slice after slice: 3, 4, 8, 9 for starts 3, 8 and lengths 2, 2."""
     return np.repeat(starts - (lengths.cumsum() - lengths), lengths) + np.arange(int(lengths.sum()))
+
+
+def begins_run(*columns: Array) -> Array:
+    """Return True for the first row, and for each that differs from the row before in some column, shape (rows,)."""
+    out = np.ones(len(columns[0]), bool)
+    out[1:] = reduce(np.logical_or, (column[1:] != column[:-1] for column in columns))
+    return out
+
+
+def rows_by_group(group: Array, n: int, rows: Array | None = None) -> list[Array]:
+    """Return the rows of each of ``n`` groups, in the order in which rows are given.
+
+    Parameters
+    ----------
+    group : the group of each row, -1 for none, shape (rows,).
+    rows : some rows, in an order; None for all as they are.
+    """
+    rows = np.arange(len(group)) if rows is None else rows
+    order = rows[np.argsort(group[rows], kind="stable")]
+    return np.split(order, np.searchsorted(group[order], np.arange(n + 1)))[1:-1]
 
 
 def as_grid(values: Array, lengths: Array, fill: float) -> Array:

@@ -9,7 +9,7 @@ import numpy as np
 from frame_metrics.errors import BadValueError
 from frame_metrics.inputs.bins import CalibrationBins
 from frame_metrics.inputs.cached_arrays import CachesByKey, computed_once, make_read_only
-from frame_metrics.inputs.rows import Array, Rows, Segmented, n_of_share, ratio
+from frame_metrics.inputs.rows import Array, Rows, Segmented, begins_run, n_of_share, ratio
 from frame_metrics.inputs.tables import FullConfusion
 
 LEVELS_AT_ONCE = 1 << 16  # levels that are computed at a time where there are many
@@ -330,9 +330,7 @@ def levels(query: Array, score: Array, good: Array, weight: Array, n_queries: in
     """
     if not len(score):
         return FullScores(query, score, np.zeros(0), np.zeros(0), n_queries)
-    new = np.ones(len(score), bool)
-    new[1:] = (score[1:] != score[:-1]) | (query[1:] != query[:-1])
-    end = np.append(np.flatnonzero(new)[1:], len(score)) - 1
+    end = np.append(np.flatnonzero(begins_run(score, query))[1:], len(score)) - 1
     tp, fp = np.cumsum(good, dtype=np.float64)[end], np.cumsum(weight - good, dtype=np.float64)[end]
     scores = FullScores(query[end], score[end], tp, fp, n_queries)
     if n_queries > 1:  # sums start anew with each query
@@ -355,7 +353,7 @@ class FallingRows:
     def __init__(self, score: Array, good: Array, order: Array | None = None, *, merged: bool = False) -> None:
         self.order = np.argsort(-score, kind="stable") if order is None else order
         falling, self.good = score[self.order], good[self.order]
-        starts = np.flatnonzero(np.append(True, falling[1:] != falling[:-1])[: len(falling)])
+        starts = np.flatnonzero(begins_run(falling))
         if merged and len(starts):
             any_good = np.logical_or.reduceat(self.good, starts)
             starts = starts[np.append(True, any_good[1:] | any_good[:-1] | (falling[starts[1:]] == -np.inf))]

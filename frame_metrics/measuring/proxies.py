@@ -13,6 +13,7 @@ from frame_metrics.data.log import Log, WholeLogFacts
 from frame_metrics.errors import BadValueError, NotComputableError, check_key_names, listed, prefix_errors
 from frame_metrics.inputs import Array, FullRanking, FullScores, Pool
 from frame_metrics.inputs.records import record
+from frame_metrics.inputs.rows import rows_by_group
 from frame_metrics.keys.groups import CellGroups, as_text, groups_of
 from frame_metrics.keys.ids import in_common_type
 from frame_metrics.keys.index import Index
@@ -263,9 +264,7 @@ def members_of(values: Values, segments: CellGroups) -> list[Array]:
     """Return the evaluated rankings of each segment, as their numbers, in the order of random draws."""
     index, some = values.index, values.evaluated
     at = np.flatnonzero(some)[index.drawing_order(some)]
-    group = segments.group_of_cell[index.cell[at]]
-    order = np.argsort(group, kind="stable")
-    return np.split(at[order], np.searchsorted(group[order], np.arange(len(segments))))[1:]
+    return rows_by_group(segments.group_of_cell[index.cell], len(segments), at)
 
 
 def ppi_means(source: Source, asked: Asked, options: EvaluateOptions) -> Answer:

@@ -14,6 +14,7 @@ from frame_metrics.backends.progress import progress
 from frame_metrics.data.cases import Cases
 from frame_metrics.inputs import Array, Classes, ClassScores, FullScores, ratio
 from frame_metrics.inputs.records import record
+from frame_metrics.inputs.rows import rows_by_group
 from frame_metrics.inputs.scores import DrawnRows, DrawnScores, FallingRows
 from frame_metrics.measuring.rows import Inputs, class_cells, class_sizes, each_class, input_of, one_metric
 from frame_metrics.metrics.metric import Metric
@@ -276,9 +277,8 @@ class RowDraws:
         cases = self.inputs.cases
         segment = self.inputs.segments.of(cases.rows)
         group = segment if self.group is None else np.append(self.group, -1)[segment]
-        order = np.argsort(group, kind="stable")
         columns = [segment, *columns_read(cases, kind), cases.row_weight]
-        for rows in np.split(order, np.searchsorted(group[order], np.arange(n + 1)))[1:-1]:
+        for rows in rows_by_group(group, n):
             units = self._units(rows, [column[rows] for column in columns])
             if units is not None:
                 # The units are sorted by their first column, the segment.

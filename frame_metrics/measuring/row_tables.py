@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from frame_metrics.inputs import Array, Classes, FullConfusion, ratio
+from frame_metrics.inputs.rows import rows_by_group
 from frame_metrics.measuring.resampled_rows import columns_read, effective_counts, inputs_of_drawn
 from frame_metrics.measuring.row_shares import ends_by_shares, share_of_marks
 from frame_metrics.measuring.rows import Inputs, one_metric
@@ -123,12 +124,11 @@ def _each_segment(inputs: Inputs) -> Iterator[RowsOfTable]:
             true, found, amount = inputs.tables.cells_of(segment)
             yield RowsOfTable(true, found, amount, np.ones(len(true)))
         return
-    of_row, order = inputs.segments.of(cases.rows), np.flatnonzero(cases.row_weight * cases.times > 0)
-    order = order[np.argsort(of_row[order], kind="stable")]
+    rows = np.flatnonzero(cases.row_weight * cases.times > 0)
     weight = cases.row_weight / (cases.row_weight.max(initial=0) or 1.0)  # whose scale changes no bit
     columns = [*(column.astype(np.int64) for column in columns_read(cases, Classes)), cases.times, weight]
     columns += [cases.rows["cluster"].to_numpy()] if cases.columns.cluster else []
-    for at in np.split(order, np.searchsorted(of_row[order], np.arange(size + 1)))[1:-1]:
+    for at in rows_by_group(inputs.segments.of(cases.rows), size, rows):
         yield RowsOfTable(*(column[at] for column in columns))
 
 

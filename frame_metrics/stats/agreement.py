@@ -8,7 +8,7 @@ import numpy as np
 
 from frame_metrics.inputs import Array, ratio
 from frame_metrics.inputs.records import record
-from frame_metrics.inputs.rows import spans
+from frame_metrics.inputs.rows import begins_run, spans
 from frame_metrics.stats.offsets import offsets
 from frame_metrics.stats.significance import CLOSE
 
@@ -79,7 +79,7 @@ class Judgments:
         cells = self.document * np.int64(len(values))
         cells += codes_of_values(self.value, values)
         cells.sort()
-        starts = np.flatnonzero(np.append(np.ones(min(len(cells), 1), bool), cells[1:] != cells[:-1])).astype(np.int32)
+        starts = np.flatnonzero(begins_run(cells)).astype(np.int32)
         many, cells = np.diff(starts, append=np.int32(len(cells))), cells[starts]
         document = (cells // max(len(values), 1)).astype(np.int32)
         return values, document, (cells % max(len(values), 1)).astype(np.int32), many

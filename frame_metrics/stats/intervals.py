@@ -9,6 +9,7 @@ import numpy as np
 
 from frame_metrics.inputs import Array
 from frame_metrics.inputs.records import record
+from frame_metrics.inputs.rows import rows_by_group
 from frame_metrics.stats.averages import (
     FLOOR,
     Tally,
@@ -77,16 +78,11 @@ def intervals(
     """
     out = np.full((2, len(tallies), n), np.nan)
     group = np.zeros(len(tallies[0].counted), np.int64) if group is None else group
-    # The queries group by group, and within each group in the order of draws.
-    in_drawing_order = np.arange(len(group)) if drawing_order is None else drawing_order
-    order = in_drawing_order[np.argsort(group[in_drawing_order], kind="stable")]
-    edges = np.searchsorted(group[order], np.arange(n + 1))
     zero_one: dict[int, bool] = {}  # by the id of an array of values, as several tallies may share it
     for tally in tallies:
         if id(tally.each) not in zero_one:
             zero_one[id(tally.each)] = are_shares(tally.each, tally.value_range)
-    for g in range(n):
-        members = order[edges[g] : edges[g + 1]]
+    for g, members in enumerate(rows_by_group(group, n, drawing_order)):
         if len(members) < 2:
             continue
         cluster_of = None if cluster is None else cluster_numbers(cluster[members])

@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from frame_metrics.inputs.records import record
-from frame_metrics.inputs.rows import Array, ratio
+from frame_metrics.inputs.rows import Array, ratio, rows_by_group
 from frame_metrics.stats.averages import averages_within, sums_within, tally
 from frame_metrics.stats.exact import expanded_level
 from frame_metrics.stats.offsets import offsets
@@ -116,9 +116,7 @@ class TwoMixes:
 
     def hardly_vary(self, grouping: Grouping) -> Array:
         """Return True for groups in which fewer than ``FEWEST`` units differ from the value of most, (groups,)."""
-        group = grouping.group_of[self.segment]
-        order = np.argsort(group, kind="stable")
-        groups = np.split(order, np.searchsorted(group[order], np.arange(1, grouping.n)))
+        groups = rows_by_group(grouping.group_of[self.segment], grouping.n)
         return np.array([_hardly_vary(self.values[rows], self.unit[rows]) for rows in groups], bool)
 
     def drawn(self, resamples: int, seed: int) -> Array:

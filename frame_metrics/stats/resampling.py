@@ -8,6 +8,7 @@ import numpy as np
 
 from frame_metrics.inputs import Array
 from frame_metrics.inputs.records import record
+from frame_metrics.inputs.rows import begins_run
 from frame_metrics.threads import in_threads
 
 NUMBERS_AT_ONCE = 1 << 20  # random numbers that are drawn together
@@ -71,15 +72,8 @@ def merge_equal_rows(columns: Sequence[Array], times: Array) -> tuple[list[Array
     """Sort rows by their columns, merge equal ones, and add up their times."""
     order = np.lexsort(columns[::-1])
     in_order = [column[order] for column in columns]
-    starts = _starts(in_order)
+    starts = np.flatnonzero(begins_run(*in_order))
     return [column[starts] for column in in_order], np.add.reduceat(times[order], starts)
-
-
-def _starts(columns: Sequence[Array]) -> Array:
-    """Return the indices of the first row, and of the rows that differ from the row before in some column."""
-    new = np.ones(len(columns[0]), bool)
-    new[1:] = np.any([column[1:] != column[:-1] for column in columns], axis=0)
-    return np.flatnonzero(new)
 
 
 def _number_clusters(columns: Sequence[Array], times: Array, cluster: Array) -> Array:
@@ -93,12 +87,10 @@ def _number_clusters(columns: Sequence[Array], times: Array, cluster: Array) -> 
     columns, times : of the units, which are sorted by their columns.
     cluster : the cluster of each unit, by any numbers.
     """
-    is_new = np.zeros(len(times), np.int64)
-    is_new[_starts(columns)] = 1
     # As bytes such a list can be compared at once; big-endian bytes sort as their numbers do.
-    row_and_times = np.stack([np.cumsum(is_new), times], axis=1).astype(">i8")
+    row_and_times = np.stack([np.cumsum(begins_run(*columns)), times], axis=1).astype(">i8")
     order = np.argsort(cluster, kind="stable")
-    starts = _starts([cluster[order]])
+    starts = np.flatnonzero(begins_run(cluster[order]))
     keys = [row_and_times[units].tobytes() for units in np.split(order, starts[1:])]
     number = np.empty(len(keys), np.int64)
     number[sorted(range(len(keys)), key=keys.__getitem__)] = np.arange(len(keys))

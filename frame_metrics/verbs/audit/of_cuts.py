@@ -10,7 +10,7 @@ import polars as pl
 from frame_metrics.data.log import Log
 from frame_metrics.inputs import Array
 from frame_metrics.inputs.records import record
-from frame_metrics.inputs.rows import spans
+from frame_metrics.inputs.rows import begins_run, spans
 from frame_metrics.keys.groups import as_text
 from frame_metrics.roles.columns import Columns
 from frame_metrics.verbs.audit.checks import Seen, check, name_of_ranking
@@ -60,8 +60,8 @@ class Parts:
         known = np.flatnonzero(~np.isnan(first))  # of those that were retrieved
         order = known[np.lexsort((first[known], search[known]))]
         search = search[order]
-        new = np.flatnonzero(np.append(True, search[1:] != search[:-1])) if len(order) else order
-        return cls(at[order], first[order], last[order], np.append(new, len(order)), of)
+        starts = np.append(np.flatnonzero(begins_run(search)), len(order))
+        return cls(at[order], first[order], last[order], starts, of)
 
     @property
     def are_consecutive(self) -> Array:

@@ -15,6 +15,7 @@ import numpy as np
 from frame_metrics.errors import BadValueError, NotComputableError, quote
 from frame_metrics.inputs import Array, FullConfusion, FullRanking, Rows, gain_of, ratio
 from frame_metrics.inputs.records import record
+from frame_metrics.inputs.rows import begins_run
 from frame_metrics.metrics.metric import REGISTRY, Metric
 from frame_metrics.metrics.parameters import is_number
 from frame_metrics.metrics.ranking import dcg
@@ -430,7 +431,7 @@ def _steps(best: Rows, levels: Array) -> tuple[Array, Array, Array]:
     order = np.lexsort((gain, query))
     order = order[gain[order] > 0]
     query, gain, count = query[order], gain[order], count[order]
-    new = np.append(True, (query[1:] != query[:-1]) | (gain[1:] != gain[:-1]))[: len(gain)]
+    new = begins_run(query, gain)
     steps = Rows(query[new], query[new], gain[new], best.n_queries)
     docs = np.bincount(np.cumsum(new) - 1, count)
     before = np.where(steps.position == 1, 0, np.roll(steps.value, 1))

@@ -15,6 +15,7 @@ from frame_metrics.backends.progress import progress
 from frame_metrics.errors import ColumnError, NotComputableError, check_key_names
 from frame_metrics.inputs import Array, Lists
 from frame_metrics.inputs.records import record
+from frame_metrics.inputs.rows import begins_run
 from frame_metrics.keys.groups import groups_of
 from frame_metrics.measuring.pairs import Pairing, QueryValues
 from frame_metrics.measuring.results import EvaluateOptions, averaged, float_column
@@ -149,8 +150,7 @@ def _ranks(value: Array, board: Array) -> tuple[Array, Array]:
     n = np.bincount(board[known], minlength=board.max(initial=0) + 1)
     order = known[np.lexsort((-value[known], board[known]))]
     first = (np.cumsum(n) - n)[board[order]]
-    is_new = np.append(True, (board[order][1:] != board[order][:-1]) | (value[order][1:] != value[order][:-1]))
-    first_equal = np.maximum.accumulate(np.where(is_new, np.arange(len(is_new)), 0))[: len(order)]
+    first_equal = np.maximum.accumulate(np.where(begins_run(board[order], value[order]), np.arange(len(order)), 0))
     rank[order] = 1 + first_equal - first
     return rank, n[board]
 
