@@ -9,6 +9,7 @@ import polars as pl
 
 from frame_metrics.backends.display import value_text
 from frame_metrics.errors import cut
+from frame_metrics.hidden import ORDER
 from frame_metrics.inputs import Array
 from frame_metrics.inputs.records import record
 from frame_metrics.inputs.rows import NONE
@@ -144,6 +145,13 @@ class ResultGroups:
         over = [", ".join(name for name in by if name not in segments.keys) or None for segments in self.each]
         which = self.in_result_order([np.full(len(segments), at) for at, segments in enumerate(self.each)])
         return pl.Series(over, dtype=pl.String).gather(which)
+
+
+def rows_in(table: pl.DataFrame, keys: pl.DataFrame) -> Array:
+    """Return the row of a table that has each of some keys, -1 for none; nulls are equal."""
+    rows = table.with_row_index(ORDER)
+    at = keys.join(rows, on=keys.columns, how="left", nulls_equal=True, maintain_order="left")[ORDER]
+    return at.cast(pl.Int64).fill_null(-1).to_numpy()
 
 
 def as_text(keys: pl.DataFrame, row: int = 0) -> str:

@@ -24,7 +24,7 @@ from frame_metrics.errors import (
 )
 from frame_metrics.inputs import Array, name_of_function
 from frame_metrics.inputs.records import record
-from frame_metrics.keys.groups import CellGroups, as_text
+from frame_metrics.keys.groups import CellGroups, as_text, rows_in
 from frame_metrics.keys.ids import SAME_WAY, first_nearly_equal, in_common_type
 from frame_metrics.keys.index import Index
 from frame_metrics.keys.leading_zeros import other_zeros, queries_with_other_zeros
@@ -281,8 +281,9 @@ class Match:
         by, n = columns.internal_by_role[1], len(index.segments)
         if not by:
             return np.full(max(n, 1), len(self.only_in_baseline))
-        segments = self.ours.select(by).with_columns(segment=index.segment[index.first_of_segment_queries]).unique(by)
-        return np.bincount(_segments_of(self.only_in_baseline.select(by), segments, columns.by), minlength=n)
+        number, first = np.unique(index.segment[index.first_of_segment_queries], return_index=True)
+        at = _segments_of(self.only_in_baseline.select(by), self.ours.select(by)[first], columns.by)
+        return np.bincount(number[at], minlength=n)
 
     def _check_leading_zeros(self) -> None:
         """Raise for queries that the saved numbers have with other leading zeros only."""
@@ -326,18 +327,18 @@ def _segments_of(rows: pl.DataFrame, segments: pl.DataFrame, by: Sequence[str]) 
     Parameters
     ----------
     rows : the segment of each row.
-    segments : the segments of the frame, with their numbers in the column "segment".
+    segments : the segments of the frame.
     by : the caller's names of the columns, for the error.
     """
-    at = rows.join(segments, on=rows.columns, how="left", nulls_equal=True, maintain_order="left")["segment"]
-    if at.null_count():
-        odd = rows.filter(at.is_null())
+    at = rows_in(segments, rows)
+    if (at < 0).any():
+        odd = rows.filter(pl.Series(at < 0))
         some = f"{n} saved segment is" if (n := odd.n_unique()) == 1 else f"{n} saved segments are"
         raise BadValueError(
             f"baseline: {some} not in the frame, as {', '.join(by)} = {as_text(odd)}; leave their rows out, or pass "
             "by=None"
         )
-    return at.to_numpy()
+    return at
 
 
 def same_segment(segments: CellGroups, there: Index) -> Array:
@@ -352,7 +353,7 @@ def same_segment(segments: CellGroups, there: Index) -> Array:
     ours = pl.DataFrame({own: segments.values(name) for own, name in zip(theirs, by, strict=True)})
     names = dict(zip(theirs, zip(by, there.columns.by, strict=True), strict=True))
     ours, saved = in_common_types(ours, saved, names)
-    return _segments_of(saved, ours.with_row_index("segment"), by)
+    return _segments_of(saved, ours, by)
 
 
 def every_segment(segments: CellGroups, there: Index) -> tuple[Array, pl.DataFrame]:
@@ -371,8 +372,8 @@ def every_segment(segments: CellGroups, there: Index) -> tuple[Array, pl.DataFra
     try:
         values = pl.concat([ours, new.cast(dict(ours.schema))])  # type: ignore[arg-type]
     except pl.exceptions.PolarsError:
-        return _segments_of(saved, of_frame.with_row_index("segment"), segments.keys), ours
-    return _segments_of(saved, pl.concat([of_frame, new]).with_row_index("segment"), segments.keys), values
+        return _segments_of(saved, of_frame, segments.keys), ours
+    return _segments_of(saved, pl.concat([of_frame, new]), segments.keys), values
 
 
 def same_query(here: Index, there: Index) -> Array:
@@ -381,8 +382,7 @@ def same_query(here: Index, there: Index) -> Array:
     ours, saved = here.queries.values, there.queries.values
     names = dict(zip(own, zip(here.columns.query, there.columns.query, strict=True), strict=True))
     ours, saved = in_common_types(ours, saved.rename(dict(zip(theirs, own, strict=True))), names)
-    at = saved.join(ours.with_row_index("at"), on=own, how="left", nulls_equal=True, maintain_order="left")["at"]
-    return at.cast(pl.Int64).fill_null(-1).to_numpy()
+    return rows_in(ours, saved)
 
 
 def no_common_id(ours: pl.DataFrame, theirs: pl.DataFrame, what: str) -> BadValueError:
@@ -401,9 +401,7 @@ def match_saved(here: Index, there: Index) -> Match:
     own, saved_as = here.columns, there.columns
     names = zip((*own.query, *own.by), (*saved_as.query, *saved_as.by), strict=True)
     ours, theirs = in_common_types(ours, theirs, dict(zip(ours.columns, names, strict=True)))
-    saved = theirs.with_row_index("at")
-    at = ours.join(saved, on=ours.columns, how="left", nulls_equal=True, maintain_order="left")["at"]
-    return Match(here, ours, theirs, at.cast(pl.Int64).fill_null(-1).to_numpy())
+    return Match(here, ours, theirs, rows_in(theirs, ours))
 
 
 def in_common_types(

@@ -14,7 +14,7 @@ from frame_metrics.errors import BadValueError, NotComputableError, check_key_na
 from frame_metrics.inputs import Array, FullRanking, FullScores, Pool
 from frame_metrics.inputs.records import record
 from frame_metrics.inputs.rows import rows_by_group
-from frame_metrics.keys.groups import CellGroups, as_text, groups_of
+from frame_metrics.keys.groups import CellGroups, as_text, groups_of, rows_in
 from frame_metrics.keys.ids import in_common_type
 from frame_metrics.keys.index import Index
 from frame_metrics.measuring.found_query import check_found
@@ -130,9 +130,7 @@ def both_unchecked(source: Source, asked: Asked, *, totals: bool = False) -> Bot
     if theirs.schema != ours.schema:
         raise BadValueError("proxy: columns of its queries have other types than those of people; give both one type")
     # The ranking of people that matches each ranking of the machine, -1 for none.
-    rows = ours.with_row_index("at")
-    found = theirs.join(rows, on=ours.columns, how="left", nulls_equal=True, maintain_order="left")["at"]
-    at = found.cast(pl.Int64).fill_null(-1).to_numpy()
+    at = rows_in(ours, theirs)
     no_match = (at < 0) | ~by_machine.evaluated
     _check_query_values(by_people, by_machine, at, ~no_match & np.append(by_people.evaluated, False)[at])
     only_by_people = by_people.evaluated.copy()

@@ -157,9 +157,9 @@ def test_units_of_both_weeks_are_drawn_together() -> None:
 @pytest.mark.parametrize("kind", KINDS)
 def test_saved_numbers_as_the_baseline(kind: str) -> None:
     """The parts are those of two weeks in one frame, also of segments that only the saved numbers have."""
-    frame = made().filter(pl.col("week") > 0)
+    frame = made().filter(pl.col("week") > 0).with_columns(segment="device", at="device")
     roles: dict[str, Any] = {"query": "query", "value": "v"}
-    for by in (["device"], ["device", "country"]):
+    for by in (["device"], ["device", "country"], ["device", "segment", "at"]):
         saved = frame.filter(week=1).irm(**roles, by=by).per_query()
         both = apart(frame, by)
         call = IRM(as_kind(frame.filter(week=2), kind), **roles, by=by).change(baseline=as_kind(saved, kind), **FEW)
