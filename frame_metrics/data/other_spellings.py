@@ -22,7 +22,7 @@ from frame_metrics.keys.spelling import (
     quoted_values,
     without_zeros,
 )
-from frame_metrics.roles.columns import judgment_columns_in
+from frame_metrics.roles.columns import judgment_columns_in, order_column_in
 
 QUERIES, DOCUMENTS = "some queries of the log are in the judgments", "some results are judged in their query"
 
@@ -94,11 +94,11 @@ def unjudged_rows(log: Log) -> Array:
 
 def _unjudged_rows(log: Log) -> Array:
     """Return what ``unjudged_rows`` caches."""
-    table, ordered_by = log.table, next((name for name in ("rank", "score") if name in log.table.columns), None)
+    table, place = log.table, order_column_in(log.table)
     matched = pl.any_horizontal(pl.col(judgment_columns_in(table)).cast(pl.Float64).fill_nan(None).is_not_null())
     matched = pl.col("label") > 0 if log.columns.relevant else matched  # label 0: a result that is not in the list
     unjudged = table.select(unjudged=~matched)["unjudged"].fill_null(True)
-    return (unjudged if ordered_by is None else unjudged & table[ordered_by].is_not_null()).arg_true().to_numpy()
+    return (unjudged if place is None else unjudged & table[place].is_not_null()).arg_true().to_numpy()
 
 
 def like_judged(log: Log, at: Array, form: Form) -> tuple[Array, pl.Series]:

@@ -33,6 +33,7 @@ from frame_metrics.roles.columns import (
     checked_columns,
     checked_keys,
     judgment_columns_in,
+    order_column_in,
     type_of,
 )
 from frame_metrics.roles.conventions import Conventions
@@ -338,17 +339,16 @@ def _first_places(log: pl.DataFrame, columns: Columns) -> tuple[pl.DataFrame, Ar
         return log, None, None
     system, by, query = columns.internal_by_role
     keys = [key for key in (*system, *by, *query, "doc") if key in log.columns]
-    ordered_by = next((name for name in ("rank", "score") if name in log.columns), None)
-    rows = log.with_row_index("at")
-    if ordered_by:
-        rows = rows.sort(ordered_by, descending=ordered_by == "score", nulls_last=True, maintain_order=True)
+    place, rows = order_column_in(log), log.with_row_index("at")
+    if place:
+        rows = rows.sort(place, descending=place == "score", nulls_last=True, maintain_order=True)
     kept = rows.unique(keys, keep="first", maintain_order=True)["at"].sort()
     if len(kept) == len(log):
         return log, None, None
     judgment = pl.col(judgment_columns_in(log))
     least, most = log.select(judgment.min().over(keys)), log.select(judgment.max().over(keys))
     what, remedy = "repeat a document of their query with another judgment", "keep one of each"
-    remedy += f", or {columns.repeated_query_text}" if ordered_by == "rank" else ""
+    remedy += f", or {columns.repeated_query_text}" if place == "rank" else ""
     for lowest, highest in zip(least, most, strict=True):
         refuse(columns.doc, lowest != highest, what, remedy)
     log = log.with_columns(most)  # the row with the best place may have no judgment

@@ -17,7 +17,7 @@ from frame_metrics.inputs import Array
 from frame_metrics.inputs.cached_arrays import computed_once
 from frame_metrics.inputs.records import record
 from frame_metrics.inputs.rows import sums_between
-from frame_metrics.roles.columns import Columns
+from frame_metrics.roles.columns import Columns, order_column_in
 from frame_metrics.roles.conventions import Conventions
 from frame_metrics.roles.series import MAKE_FINITE, NULL_IF_NOT_RETRIEVED, refuse_infinite
 
@@ -36,7 +36,7 @@ class Sorter:
     @computed_once
     def has_nulls(self) -> bool:
         """True if any score or rank is null."""
-        name = next((name for name in ("rank", "score") if name in self.table.columns), None)
+        name = order_column_in(self.table)
         return name is not None and self.table.get_column(name).null_count() > 0
 
     def sort(self, block: slice | Array, *, order: RankOrder = "judgments") -> SortedView:

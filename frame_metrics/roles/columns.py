@@ -339,6 +339,11 @@ PER_SYSTEM = roles_where(lambda role: role.per_system)
 IN_JUDGMENTS = roles_where(lambda role: role.in_judgments)
 
 
+def order_column_in(table: pl.DataFrame) -> str | None:
+    """Return the column of a checked table that orders results and says which were retrieved; None without one."""
+    return next((name for name in ("rank", "score") if name in table.columns), None)
+
+
 def judgment_columns_in(table: pl.DataFrame) -> list[str]:
     """Return the internal names of a table's columns of judgments: "grade", "label" or both."""
     there = table.columns

@@ -15,7 +15,7 @@ from frame_metrics.stats.distances import Distance, distances
 from frame_metrics.stats.exchange import FIRST_EXCHANGES, LIKELY_P, STATISTIC_TOL
 from frame_metrics.stats.families import Maxima
 from frame_metrics.stats.kinds import MOST_DRAWN_SINGLY, Kinds
-from frame_metrics.stats.resampling import sums_drawn
+from frame_metrics.stats.resampling import shuffled, sums_drawn
 from frame_metrics.stats.significance import Tick
 from frame_metrics.stats.subsets import root_of
 from frame_metrics.stats.two_arms import linear
@@ -220,7 +220,7 @@ class Exchanges:
         kinds, (parts, _), n = self._kinds, self._parts, self.block.n
         n_common, n_single = kinds.n_common, kinds.n_single
         if not n_common:
-            order = _shuffled(random, draws, n_single)
+            order = shuffled(random, draws, np.arange(n_single))
             return np.add.reduceat(parts.take(order, axis=0), np.cumsum(n) - n, axis=1)
         counts = _dealt(random, draws, np.append(kinds.times[:n_common], n_single), n)
         sums = sums_drawn(parts[:n_common].T, counts[..., :-1].reshape(-1, n_common)).T.reshape(draws, len(n), -1)
@@ -228,7 +228,8 @@ class Exchanges:
             return sums
         # Shuffle the single units, deal them to the arms in this order, and take differences of running sums.
         running = np.zeros((draws, n_single + 1, parts.shape[1]))
-        np.cumsum(parts[n_common:].take(_shuffled(random, draws, n_single), axis=0), axis=1, out=running[:, 1:])
+        order = shuffled(random, draws, np.arange(n_single))
+        np.cumsum(parts[n_common:].take(order, axis=0), axis=1, out=running[:, 1:])
         ends = np.cumsum(counts[..., -1], axis=1)[..., None]
         return sums + np.diff(np.take_along_axis(running, np.pad(ends, ((0, 0), (1, 0), (0, 0))), axis=1), axis=1)
 
@@ -263,11 +264,6 @@ def _maxima(each: Sequence[Exchanges], families: int, these: range, tick: Tick) 
 
         in_threads(range(these.start, these.stop, one.step), work)
     return Maxima(u, t, [], every=False)
-
-
-def _shuffled(random: np.random.Generator, draws: int, n: int) -> Array:
-    """Return random orders of ``n`` units, shape (draws, n)."""
-    return random.permuted(np.broadcast_to(np.arange(n), (draws, n)), axis=1)
 
 
 def _dealt(random: np.random.Generator, draws: int, times: Array, n: Array) -> Array:

@@ -12,7 +12,7 @@ from frame_metrics.inputs.records import record
 from frame_metrics.inputs.rows import Array
 from frame_metrics.stats.exchange import LIKELY_P, STATISTIC_TOL
 from frame_metrics.stats.offsets import offsets
-from frame_metrics.stats.resampling import NUMBERS_AT_ONCE, units_of
+from frame_metrics.stats.resampling import NUMBERS_AT_ONCE, shuffled, units_of
 from frame_metrics.threads import in_threads
 
 MIN_COMPARED = 5  # the fewest units of a segment, and of the rest, with which it is compared
@@ -231,11 +231,11 @@ class LabelledUnits:
 
         def draw(random: np.random.Generator, draws: int) -> Array:
             if self.unit is None and len(strata) == 1:
-                mixed = _mixed(random, draws, self.sums)
+                mixed = shuffled(random, draws, self.sums)
                 return distance_of([mixed, mixed**2]).max(axis=1)
             order = np.empty((draws, parts.shape[1]), np.int64)
             for stratum in strata:
-                order[:, stratum] = _mixed(random, draws, stratum)
+                order[:, stratum] = shuffled(random, draws, stratum)
             return distance_of([part.take(order) for part in parts]).max(axis=1)
 
         return distance_of(parts), draw, (parts.shape[0] + 1) * parts.shape[1]
@@ -292,11 +292,6 @@ def _divided(difference: Array, error: Array) -> Array:
     """Return differences divided by their standard errors; 0 for what is only rounding."""
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.where(difference <= STATISTIC_TOL, 0.0, difference / error)
-
-
-def _mixed(random: np.random.Generator, draws: int, values: Array) -> Array:
-    """Return values in random orders, shape (draws, values)."""
-    return random.permuted(np.broadcast_to(values, (draws, len(values))), axis=1)
 
 
 def _blocks(parts: Array, n: Array) -> tuple[Array, Array, list[Array]]:

@@ -208,6 +208,11 @@ def _places(random: np.random.Generator, n: int, size: int) -> Array:
     return (numbers.view("<u2")[:n] & np.uint16(CACHED - 1)).astype(np.int64)
 
 
+def shuffled(random: np.random.Generator, draws: int, values: Array) -> Array:
+    """Return values in random orders, shape (draws, values)."""
+    return random.permuted(np.broadcast_to(values, (draws, len(values))), axis=1)
+
+
 def percentiles(values: Array, level: float) -> Array:
     """Return the ends of the percentile interval of resampled values, shape (2,); NaN if all are undefined."""
     known = values[~np.isnan(values)]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from frame_metrics.inputs import Array
 from frame_metrics.measuring.rows import class_sizes
 from frame_metrics.verbs.audit.checks import Seen, check
 from frame_metrics.verbs.audit.of_rows import Pooled
@@ -29,9 +30,7 @@ def segments_without_some_class(pooled: Pooled) -> Seen | None:
     if len(segments) < 2 or not pooled.cases.k:
         return None
     absent = (sizes == 0) & (sizes > 0).any(axis=0)
-    marked = absent.any(axis=1) & (segments.n > 0)
-    seen, first = pooled.segments(marked), absent[int(marked.argmax())].argmax()
-    return seen._replace(words={"segment": seen.example, "name": str(pooled.cases.classes[int(first)])})
+    return _segments_with(absent & (segments.n > 0)[:, None], pooled)
 
 
 @check("warning", "{cells}", only=lambda pooled: pooled.decided and not pooled.cases.binary)
@@ -43,7 +42,11 @@ def segments_with_a_class_never_true(pooled: Pooled) -> Seen | None:
     if not pooled.cases.columns.by or not pooled.cases.k:
         return None
     seen = pooled.inputs.tables.seen
-    own = seen & ~(sizes > 0).any(axis=0) & ~seen[segments.n > 0].all(axis=0)
-    marked = np.asarray(own.any(axis=1))
-    found, first = pooled.segments(marked), own[int(marked.argmax())].argmax()
-    return found._replace(words={"segment": found.example, "name": str(pooled.cases.classes[int(first)])})
+    return _segments_with(seen & ~(sizes > 0).any(axis=0) & ~seen[segments.n > 0].all(axis=0), pooled)
+
+
+def _segments_with(marked: Array, pooled: Pooled) -> Seen:
+    """Count the segments with a marked class, and name the first such class; ``marked``: shape (segments, classes)."""
+    some = np.asarray(marked.any(axis=1))
+    seen, first = pooled.segments(some), marked[int(some.argmax())].argmax()
+    return seen._replace(words={"segment": seen.example, "name": str(pooled.cases.classes[int(first)])})

@@ -8,7 +8,7 @@ from frame_metrics.data.log import Log
 from frame_metrics.inputs import Array
 from frame_metrics.keys.groups import as_text
 from frame_metrics.measuring.impressions import FEWEST
-from frame_metrics.roles.columns import Columns
+from frame_metrics.roles.columns import Columns, order_column_in
 from frame_metrics.verbs.audit.checks import Counted, RankedBlock, Seen, check
 
 
@@ -19,14 +19,10 @@ def lists_without_two_teams(log: Log) -> Seen:
     """
     if not log.columns.team:
         return Seen(0)
-    _, by, query = log.columns.internal_by_role
-    place = next((name for name in ("rank", "score") if name in log.table.columns), "team")
-    teams = pl.col("team").filter(pl.col(place).is_not_null()).drop_nulls()
-    grouped = log.table.with_row_index("row").group_by(*by, *query, maintain_order=True)
+    teams = pl.col("team").filter(pl.col(order_column_in(log.table) or "team").is_not_null()).drop_nulls()
+    grouped = log.table.with_row_index("row").group_by(_keys_of_lists(log), maintain_order=True)
     lists = grouped.agg(pl.first("row"), teams.n_unique().alias("teams"))
-    few = lists.filter(pl.col("teams") < 2)
-    at = int(log.rows(few["row"][:1].to_numpy().astype("int64")).max(initial=-1))
-    return Seen(len(few), len(lists), as_text(few.select(*by, *query)[:1]), at=at)
+    return _seen_lists(lists.filter(pl.col("teams") < 2), lists, log)
 
 
 @check("info", "rows")
@@ -63,15 +59,24 @@ def systems_that_share_no_rank(log: Log) -> Seen:
     """
     if not log.columns.systems_have_rows or "rank" not in log.table.columns:
         return Seen(0)
-    _, by, query = log.columns.internal_by_role
     rows = log.table.with_row_index("row").filter(pl.col("rank").is_not_null())
-    places = rows.group_by(*by, *query, maintain_order=True).agg(
+    places = rows.group_by(_keys_of_lists(log), maintain_order=True).agg(
         pl.first("row"), several=pl.n_unique("system") > 1, apart=pl.n_unique("rank") == pl.len()
     )
     lists = places.filter("several")
-    found = lists.filter("apart")
+    return _seen_lists(lists.filter("apart"), lists, log)
+
+
+def _keys_of_lists(log: Log) -> list[str]:
+    """Return the columns that identify a list, which rows of several systems may share."""
+    _, by, query = log.columns.internal_by_role
+    return [*by, *query]
+
+
+def _seen_lists(found: pl.DataFrame, lists: pl.DataFrame, log: Log) -> Seen:
+    """Count what was found of all ``lists``, of which each has its first row of the log in the column "row"."""
     at = int(log.rows(found["row"][:1].to_numpy().astype("int64")).max(initial=-1))
-    return Seen(len(found), len(lists), as_text(found.select(*by, *query)[:1]), at=at)
+    return Seen(len(found), len(lists), as_text(found.select(_keys_of_lists(log))), at=at)
 
 
 def _of_clicks(columns: Columns) -> bool:

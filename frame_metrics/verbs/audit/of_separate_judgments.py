@@ -17,6 +17,7 @@ from frame_metrics.keys.groups import as_text
 from frame_metrics.keys.leading_zeros import Pairs, queries_of_index
 from frame_metrics.keys.spelling import are_texts, form_of_ids, quoted_values
 from frame_metrics.keys.zeros_of_parts import NO_PART, OfPart, queries_of_part
+from frame_metrics.roles.columns import order_column_in
 from frame_metrics.verbs.audit.checks import Counted, Seen, check
 from frame_metrics.verbs.audit.other_spellings import OtherSpelling, most_otherwise, written_otherwise
 
@@ -29,7 +30,7 @@ def judgments_without_a_grade(log: Log) -> Seen:
     unjudged, of = log.separate_judgments.unjudged, len(log.separate_judgments.listed)
     if unjudged is None:
         return Seen(0, of)
-    return Seen(len(unjudged), of, as_text(unjudged.select(*log.separate_judgments.keys, "doc")[:1]))
+    return Seen(len(unjudged), of, as_text(unjudged.select(*log.separate_judgments.keys, "doc")))
 
 
 @check("warning", "queries")
@@ -42,7 +43,7 @@ def queries_without_a_grade(log: Log) -> Seen:
     lost = every.join(
         log.separate_judgments.queries.select(query), on=query, how="anti", nulls_equal=True, maintain_order="left"
     )
-    return Seen(len(lost), len(every), as_text(lost[:1]))
+    return Seen(len(lost), len(every), as_text(lost))
 
 
 @check("warning", "judgments")
@@ -60,7 +61,7 @@ def judgments_without_a_segment(log: Log) -> Seen:
     ours = log.key_source.keys_at(keys, log.grid.rankings.first_row) if len(null) else null.select(keys)
     known = null.join(ours, on=log.columns.internal_by_role[2], how="semi", nulls_equal=True, maintain_order="left")
     lost = known.join(ours, on=keys, how="anti", nulls_equal=True, maintain_order="left")
-    return Seen(len(lost), len(pairs), as_text(lost.select(*keys, "doc")[:1]))
+    return Seen(len(lost), len(pairs), as_text(lost.select(*keys, "doc")))
 
 
 @check("error", "queries")
@@ -170,5 +171,5 @@ def documents_written_otherwise_in_the_judgments(log: Log) -> Seen:
 
 def _retrieved(log: Log) -> int:
     """Return the number of results."""
-    place = next((name for name in ("rank", "score") if name in log.table.columns), None)
+    place = order_column_in(log.table)
     return len(log.table) if place is None else len(log.table) - log.table[place].null_count()

@@ -52,7 +52,7 @@ def segments_that_judgments_name_otherwise(log: Log) -> Seen:
     agree = ours.join(theirs, on=judged.keys, how="semi", nulls_equal=True)
     each = ours.select(query).unique(maintain_order=True)
     odd = each.join(agree, on=query, how="anti", nulls_equal=True, maintain_order="left")
-    return Seen(len(odd), len(each), as_text(odd[:1]))
+    return Seen(len(odd), len(each), as_text(odd))
 
 
 def sharing(index: Index, least: float, most: float) -> Seen | None:

@@ -46,7 +46,7 @@ from frame_metrics.verbs.compare.margins import check_possible, margin_columns, 
 from frame_metrics.verbs.compare.options import MIN_FIRST_LOOK, SEQUENCE, CompareOptions
 from frame_metrics.verbs.compare.pair_groups import range_of_metric
 from frame_metrics.verbs.compare.splits import splits_of_queries, splits_with_saved
-from frame_metrics.verbs.compare.strata import StrataOfQueries, check_exchanged
+from frame_metrics.verbs.compare.strata import StrataOfQueries, check_exchanged, n_of_several_values
 
 HARDER = 4  # for the progress bar: the exchange of a unit takes as long as 4 sign flips of a query
 
@@ -345,11 +345,10 @@ def _check_constant(columns: Columns, cluster: Array | None, covariate: Array | 
     """Raise for a covariate with several values in one cluster."""
     if cluster is None or covariate is None:
         return
-    _, first, code = np.unique(cluster, return_index=True, return_inverse=True)
-    odd = np.unique(code[covariate != covariate[first][code]])
-    if len(odd):
+    odd, n_clusters = n_of_several_values(cluster, covariate)
+    if odd:
         raise BadValueError(
-            f"{columns.covariate}: {len(odd)} of {len(first)} clusters ({columns.cluster}) have several values; "
+            f"{columns.covariate}: {odd} of {n_clusters} clusters ({columns.cluster}) have several values; "
             "give each one, as its mean before the test"
         )
 

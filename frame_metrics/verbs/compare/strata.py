@@ -77,6 +77,12 @@ def check_exchanged(arms: Arms | Strata, columns: Columns, options: Any) -> None
         )
 
 
+def n_of_several_values(unit: Array, value: Array) -> tuple[int, int]:
+    """Return how many units have several values, and how many units there are; both arrays have shape (queries,)."""
+    _, first, code = np.unique(unit, return_index=True, return_inverse=True)
+    return len(np.unique(code[value != value[first][code]])), len(first)
+
+
 @record
 class StrataOfQueries:
     """The strata of a log, and that of each query that is evaluated."""
@@ -87,12 +93,11 @@ class StrataOfQueries:
     @classmethod
     def of(cls, strata: CellGroups, stratum: Array, unit: Array) -> StrataOfQueries:
         """Check that each unit has one stratum; ``unit``: the number of that of each query, shape (queries,)."""
-        _, first, code = np.unique(unit, return_index=True, return_inverse=True)
-        odd = np.unique(code[stratum != stratum[first][code]])
-        if len(odd):
+        odd, n_units = n_of_several_values(unit, stratum)
+        if odd:
             columns = strata.cells.columns
             raise BadValueError(
-                f"strata={as_given(strata.keys)}: {len(odd):,} of {len(first):,} {word_for(columns)} are in several "
+                f"strata={as_given(strata.keys)}: {odd:,} of {n_units:,} {word_for(columns)} are in several "
                 "strata; pass a column that has one value for each of them, as what was known before the test has"
             )
         return cls(strata, stratum)
