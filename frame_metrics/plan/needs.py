@@ -256,32 +256,35 @@ def _check_needed_roles(plan: Plan, needs: Needs) -> None:
         ("doc",): (separate or needs.sets_of_lists) and not columns.doc,
         ("label", "grade"): not (needs.judgments_optional or separate) and not (columns.label or columns.grade),
     }
-    for number, (pair, lacking) in enumerate(lacks.items(), 1):
-        if lacking:
-            free = "relevant" in plan.available and "relevant" not in (*plan.roles, *columns.needed)
-            if (
-                pair == ("label", "grade")
-                and columns.shape.list_columns
-                and free
-                and not plan.backend.container("relevant")
-            ):
-                raise no_lists("relevant", plan.glance)
-            text = missing_text(pair, plan.roles, plan.available, plan.backend.hint)
-            if pair == ("score", "rank") and columns.relevant and columns.doc:
-                text += split_way(columns.doc, plan.glance, f"; if {columns.doc} has several ids,")
-            if "; name its column with" not in text:
-                raise ColumnError(text).offering(**{pair[0]: ...})
-            # These verbs take queries and rows without one: a column with a usual name of queries speaks for queries.
-            of_queries = needs.verb in (AUDIT, REPORT) and bool(columns.shape.likely_query) and not columns.predicted
-            further: list[tuple[str, ...]] = [("query",)] * (of_queries and pair != ("query",))
-            further += [("score", "rank")] * (bool(further) and not (columns.score or columns.rank))
-            further += [pair for pair, lacking in [*lacks.items()][number:] if lacking and pair != ("score",)]
-            unnamed = [name for name in free_columns(plan.roles, plan.available) if name not in columns.needed]
-            lists = [name for name in unnamed if plan.backend.holds_lists(name)]
-            if lists and {pair, *further} & {*IN_LISTS}:
-                raise _lists_without_roles(pair, further, lists, plan)
-            options = likely_roles([pair, *further], plan.roles, plan.available)
-            raise ColumnError(text + also_missing(further, plan.roles, plan.available)).offering(**options)
+    if lacking := [pair for pair, is_lacking in lacks.items() if is_lacking]:
+        raise _no_column_for(lacking[0], lacking[1:], plan, needs.verb)
+
+
+def _no_column_for(
+    pair: tuple[str, ...], others: Sequence[tuple[str, ...]], plan: Plan, verb: Verb | None
+) -> ColumnError:
+    """Return the error about a needed role, or two of which one is enough, and ``others`` that have no column too."""
+    columns = plan.columns
+    free = "relevant" in plan.available and "relevant" not in (*plan.roles, *columns.needed)
+    without_lists = free and columns.shape.list_columns and not plan.backend.container("relevant")
+    if pair == ("label", "grade") and without_lists:
+        return no_lists("relevant", plan.glance)
+    text = missing_text(pair, plan.roles, plan.available, plan.backend.hint)
+    if pair == ("score", "rank") and columns.relevant and columns.doc:
+        text += split_way(columns.doc, plan.glance, f"; if {columns.doc} has several ids,")
+    if "; name its column with" not in text:
+        return ColumnError(text).offering(**{pair[0]: ...})
+    # These verbs take queries and rows without one: a column with a usual name of queries speaks for queries.
+    of_queries = verb in (AUDIT, REPORT) and bool(columns.shape.likely_query) and not columns.predicted
+    further: list[tuple[str, ...]] = [("query",)] * (of_queries and pair != ("query",))
+    further += [("score", "rank")] * (bool(further) and not (columns.score or columns.rank))
+    further += [one for one in others if one != ("score",)]
+    unnamed = [name for name in free_columns(plan.roles, plan.available) if name not in columns.needed]
+    lists = [name for name in unnamed if plan.backend.holds_lists(name)]
+    if lists and {pair, *further} & {*IN_LISTS}:
+        return _lists_without_roles(pair, further, lists, plan)
+    options = likely_roles([pair, *further], plan.roles, plan.available)
+    return ColumnError(text + also_missing(further, plan.roles, plan.available)).offering(**options)
 
 
 def _lists_without_roles(

@@ -173,6 +173,11 @@ def _words_without_scale(values: pl.Series, column: str) -> BadValueError:
     return BadValueError(f"{what}; give each word a grade, as scale={{{', '.join(entries)}}}, or convert it")
 
 
+def is_bracketed(text: str) -> bool:
+    """Return True for a text that begins and ends as a list does."""
+    return text.strip()[:1] + text.strip()[-1:] == "[]"
+
+
 def refuse_lists_as_text(values: pl.Series, column: str) -> None:
     """Raise for a column of texts that are lists, as pandas writes them to CSV: "['a', 'b']"."""
     if not isinstance(values.dtype, TEXTS):
@@ -180,8 +185,7 @@ def refuse_lists_as_text(values: pl.Series, column: str) -> None:
     first = values.head(MOST_ROWS_SEARCHED)
     first = first.drop_nulls() if first.null_count() else first  # only if needed: drop_nulls runs a plan of polars
     some = [text.strip() for text in first.head(MOST_WORDS).cast(pl.String).to_list()]
-    bracketed = bool(some) and all(text.startswith("[") and text.endswith("]") for text in some)
-    if bracketed and any({*", '\""} & {*text} for text in some):
+    if some and all(map(is_bracketed, some)) and any({*", '\""} & {*text} for text in some):
         raise BadValueError(
             f"{column}: its values are texts of lists, as {quote(some[0])}, which is how CSV holds lists; make them "
             f"lists before, as [ast.literal_eval(one) for one in frame[{quote(column)}]]"

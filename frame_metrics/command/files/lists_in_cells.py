@@ -12,6 +12,7 @@ import polars as pl
 import polars.selectors as cs
 
 from frame_metrics.errors import BadValueError, quote
+from frame_metrics.roles.series import is_bracketed
 
 FIRST_ROWS, FIRST_CELLS = 1000, 20  # first rows, and their first cells with a value, which show if a column has lists
 
@@ -38,7 +39,7 @@ def lists_in(plan: pl.LazyFrame, ids: Collection[str] = ()) -> dict[str, bool]:
         lists = [*map(_list_of, cells)]
         if None not in lists and lists:
             have_texts[name] = name in ids or any(isinstance(one, str) for its in lists for one in its or ())
-        elif name in ids and len(cells) and all(map(_is_bracketed, cells)):
+        elif name in ids and len(cells) and all(map(is_bracketed, cells)):
             raise _no_list(name, cells[lists.index(None)])
     return have_texts
 
@@ -86,7 +87,7 @@ def _no_list(name: str, cell: str, kind: str = "texts") -> BadValueError:
 
 def _list_of(cell: str) -> list[Any] | None:
     """Return the list of texts or numbers that JSON or Python has written in a cell; None if it has none."""
-    if not _is_bracketed(cell):
+    if not is_bracketed(cell):
         return None
     try:
         value = json.loads(cell)
@@ -98,7 +99,3 @@ def _list_of(cell: str) -> list[Any] | None:
         if repr(value).replace(" ", "") != cell.replace(" ", "").strip():  # as 'ab' of ['a' 'b'], which numpy writes
             return None
     return value if all(isinstance(one, str | int | float) for one in value) else None
-
-
-def _is_bracketed(cell: str) -> bool:
-    return cell.strip()[:1] + cell.strip()[-1:] == "[]"

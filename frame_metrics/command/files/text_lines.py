@@ -16,7 +16,7 @@ from typing import Any
 
 import polars as pl
 
-from frame_metrics.errors import MOST_LETTERS, BadValueError, ColumnError, FrameMetricsError, quote
+from frame_metrics.errors import BadValueError, ColumnError, FrameMetricsError, cut, quote
 
 SEPARATORS = {",": "a comma", "\t": "a tab", ";": "a semicolon"}
 EXACT = 2**53  # up to here a float holds every integer
@@ -290,8 +290,7 @@ def _kind(value: Any) -> str:
 
 def _json(value: Any) -> str:
     """Return a value as JSON writes it, cut where it is long."""
-    text = json.dumps(value, ensure_ascii=False)
-    return text if len(text) <= MOST_LETTERS else f"{text[:MOST_LETTERS]}..."
+    return cut(json.dumps(value, ensure_ascii=False))
 
 
 def _fits(value: Any, dtype: Any) -> bool:
