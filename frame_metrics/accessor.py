@@ -1319,8 +1319,9 @@ class IRM(Generic[Frame]):
         split : the share of the units that each arm should have, as {"old": 0.9, "new": 0.1}, or "equal". All arms are
             tested together: by the chi-square test, or in segments of ``by`` by an exact binomial test. A p-value below
             0.001 in split_p_value means that units were not assigned as planned, so that the arms differ in more than
-            what you test: split_note says so, and ``audit(split=)`` and ``summary(split=)`` have the numbers. By
-            default nothing is tested, as shares may change while a test is ramped up.
+            what you test: split_note says so, and ``audit(split=)`` and ``summary(split=)`` have the numbers. What has
+            no arm (null) is left out of this test, unless it is named or is one of two. By default nothing is tested,
+            as shares may change while a test is ramped up.
         covariate : a column of numbers that were known before the test, one value per query, or cluster. The variation
             that it explains is removed from each mean (CUPED), so intervals are shorter by sqrt(1 - rho**2), where rho
             is its correlation with the measured value.
@@ -1386,9 +1387,9 @@ class IRM(Generic[Frame]):
         ``ci``, of all pairs together with "max_t"; null where so few units cannot reach it, or say nothing of how
         values vary), test, n_tests, correction (both as in ``compare``), unit_share and baseline_unit_share (of the
         units of all arms in the segment, whether a metric is defined or not), split_p_value (null without ``split``),
-        split_note (what to know of the units: that they were not assigned as planned; without ``cluster``, that they
-        are queries, and that most of these are in both arms). With ``covariate`` the means are those of arms with the
-        same mean covariate, with ``strata`` those of arms with the same mix.
+        split_note (what to know of the units: that they were not assigned as planned; how many are in both arms, or in
+        none; without ``cluster``, that they are queries, and that most of these are in both arms). With ``covariate``
+        the means are those of arms with the same mean covariate, with ``strata`` those of arms with the same mix.
 
         With ``looks`` test is "sequence": with t the harmonic mean of n and baseline_n over ``first_look``, the ends
         are sqrt(c + log(t)) standard errors away, where c is the quantile of chi-square with 3 degrees of freedom, and
@@ -1957,7 +1958,7 @@ class IRM(Generic[Frame]):
         split : with ``arm``, the share of units (clusters if named, else queries, or rows without a query) that each
             arm should have, as {"A": 0.5, "B": 0.5}, or "equal". A chi-square test checks it; p below 0.001 is a
             warning. So is each segment of ``by`` with wrong shares, by an exact binomial test that is corrected for the
-            number of segments; example has its name.
+            number of segments; example has its name. Clusters that are in several arms are found without it, too.
 
         Returns
         -------

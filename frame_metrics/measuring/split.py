@@ -23,6 +23,7 @@ Shares: TypeAlias = Mapping[Any, float] | Literal["equal"]  # the share of each 
 MISMATCH_P = 0.001  # a smaller p-value is a mismatch; so small, as each test is looked at many times
 FEWEST_TERMS, FEWEST_OF_TERM = 3, 1.5  # fewer values of a column of the query are no terms; queries of each on average
 SHARE_OF_CROSSING = 0.5  # how many of all pairs of terms and others are queries, if terms are asked again and again
+MIN_ARMS = 2  # with fewer there is nothing to compare
 SPLIT_TOL = 1e-6  # shares that add up to 1 within this are rounded
 
 
@@ -32,8 +33,6 @@ class Split(NamedTuple):
     arms: list[Any]
     units: Array  # how many units each arm has, shape (arms,)
     shares: Array  # the share of each arm, shape (arms,)
-    n_in_several_arms: int  # how many units are in more than one arm
-    n_distinct: int  # how many distinct units there are
     word: str  # the word for the units
 
     @property
@@ -139,29 +138,37 @@ def split_of(table: pl.DataFrame, columns: Columns, split: Shares) -> Split:
 
     Parameters
     ----------
-    table : the arm, the unit and the times of units, as ``units_of_rows`` returns them; a unit may stand several times.
+    table : the arm and the times of distinct units, as ``units_of_rows`` returns them.
     """
-    table = table.select("arm", "unit", "times").unique(maintain_order=True)
     arms, units = table.group_by("arm", maintain_order=True).agg(pl.col("times").sum())
     asked, shares = shares_of(split, arms, columns)
-    n_distinct = table["unit"].n_unique()
-    n = units.to_numpy().astype(np.int64)[asked]
-    return Split(arms.gather(asked).to_list(), n, shares, len(table) - n_distinct, n_distinct, word_for(columns))
+    return Split(arms.gather(asked).to_list(), units.to_numpy().astype(np.int64)[asked], shares, word_for(columns))
+
+
+def null_is_an_arm(arms: pl.Series, split: Shares | None) -> bool:
+    """Return True if what has no arm is one in the split: ``split=`` names it, or it is needed for two.
+
+    ``arms``: the distinct arms.
+    """
+    return arms.drop_nulls().len() < MIN_ARMS or (isinstance(split, Mapping) and None in split)
 
 
 def shares_of(split: Shares, arms: pl.Series, columns: Columns) -> tuple[list[int], Array]:
     """Return the numbers of the arms that ``split=`` names, in its order, and their shares, which add up to 1.
+
+    What has no arm is left out, unless it ``null_is_an_arm``.
 
     Raises
     ------
     BadValueError
         It names an arm that does not exist, or lacks one.
     """
+    some = [at for at, arm in enumerate(arms) if arm is not None or null_is_an_arm(arms, split)]
     if isinstance(split, str):
-        return [*range(len(arms))], np.full(len(arms), 1 / max(len(arms), 1))
+        return some, np.full(len(some), 1 / max(len(some), 1))
     with about_the_call():
         asked = [number_of_system(arm, arms, str(columns.arm), "split: ", "arm") for arm in split]
-        if lacking := [arm for at, arm in enumerate(arms.to_list()) if at not in asked]:
+        if lacking := [arms[at] for at in some if at not in asked]:
             raise BadValueError(f"split: {listed(lacking[:5])} of {columns.arm} has no share; give each arm one")
     shares = np.array([float(share) for share in split.values()])
     return asked, shares / shares.sum()

@@ -16,8 +16,8 @@ from frame_metrics.metrics.saved_names import to_pass
 from frame_metrics.report.cells import plain_text
 from frame_metrics.report.content import Content
 from frame_metrics.roles.columns import Columns
-from frame_metrics.verbs.compare.differences import corrected_over
-from frame_metrics.verbs.compare.options import MAX_T
+from frame_metrics.verbs.compare.ab_test import ab_test
+from frame_metrics.verbs.compare.options import ArmOptions, ChangeOptions
 
 
 @dataclass
@@ -60,13 +60,14 @@ class Calls:
     def compare(self, irm: Any, *metrics: str | Metric, **options: Any) -> Any:
         """Call the verb of comparisons; of periods in segments ``ab_test``, as ``change`` takes these apart."""
         verb = "ab_test" if self.verb == "change" and irm.roles.get("by") is not None else self.verb
-        found = getattr(irm, verb)(*metrics, **options)
+        return self.call(irm, verb, *metrics, **options)
+
+    def call(self, irm: Any, verb: str, *metrics: str | Metric, **options: Any) -> Any:
+        """Call a verb of comparisons; one of arms compares what has no arm with nothing if results leave it out."""
         if self.in_no_arm is None:
-            return found
-        found = self.here(found)
-        own = found["correction"].drop_nulls()[:1].to_list()
-        arm, correction = str(self.columns.side), {"correction": own[0]} if own else {}
-        return found if own == [MAX_T] else corrected_over(found, [arm], {**options, **correction})
+            return getattr(irm, verb)(*metrics, **options)
+        of_verb = ArmOptions if verb == "ab_test" else ChangeOptions
+        return ab_test(irm._plan, metrics, of_verb(null_is_an_arm=False, **options))
 
     def here(self, frame: Any) -> pl.DataFrame:
         """Return a result as polars, without what has no arm if that is left out.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -48,10 +49,10 @@ def with_classes_compared(content: Content, work: Calls, compare_options: Mappin
     }
     options |= {"ci": compare_options["ci"], "per_class": True}
     irm = work.all_segments(content)
-    verb = irm.ab_test if content.arms else irm.compare
+    call = partial(work.call, irm, "ab_test" if content.arms else "compare")
     name, metric = next(one for one in content.asked if one[0] == content.first_compared)
     is_average = metric.input in (FullConfusion, FullScores) and average_of(metric, None, binary=False) == "macro"
-    found = work.quietly(verb, name if is_average else OF_CLASS, **options)
+    found = work.quietly(call, name if is_average else OF_CLASS, **options)
     if found is not None and not content.has_baseline:
         found = found.filter([one == best[0] for one in found[content.system]])
     return replace(content, compared=replace(content.compared, in_classes=found))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from frame_metrics.measuring.baseline import is_frame
@@ -78,7 +79,7 @@ class MixSentences(SentenceWriter):
         for pair in pairs:
             earlier, later = self._periods_of(pair)
             options = {"baseline": work.as_baseline(earlier), "ci": self.compare_options["ci"]}
-            found = work.quietly(work.irm.change, content.first_compared, **options)
+            found = work.quietly(partial(work.call, work.irm, "change"), content.first_compared, **options)
             rows = [] if found is None else content.of_compared(found).to_dicts()
             yield from self._of_pair([row for row in rows if self._system(row) == later])
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from frame_metrics.measuring.baseline import is_frame
@@ -46,7 +47,7 @@ class StrataSentences(SentenceWriter):
             return
         name, irm = content.first_compared, self.work.irm(by=None)
         options = {"baseline": baseline, "strata": [*content.by], "ci": self.compare_options["ci"]}
-        found = self.work.quietly(irm.ab_test, name, **options)
+        found = self.work.quietly(partial(self.work.call, irm, "ab_test"), name, **options)
         rows = [] if found is None else content.of_compared(found).to_dicts()
         for pair in pairs:
             sides = {pair.system, pair.baseline}

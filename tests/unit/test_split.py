@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
+from polars.testing import assert_frame_equal
 from scipy import stats
 
 from frame_metrics import IRM, BadValueError
@@ -63,7 +64,7 @@ def test_a_split_as_it_was_meant_is_a_fact() -> None:
     """The units of each arm and p are told, and nothing is wrong: not that the arms share no query either."""
     found = arms(A=52, B=48).irm(query="query", arm="arm").audit(split=HALVES)
     assert found.filter(pl.col("severity").is_in(["error", "warning"])).is_empty()
-    assert found.row(-1) == (
+    assert found.filter(check=SPLIT).row(0) == (
         *(SPLIT, "fact", 100, None, None),
         "A has 52, B has 48 queries, and their shares should be 0.5, 0.5: p is 0.69 (chi-square test)",
     )
@@ -98,6 +99,59 @@ def test_units_are_clusters_where_they_are_named() -> None:
         "clusters (user) that are in more than one arm: ab_test() counts each as one unit; in an online "
         "test, the effect of one arm is then also in the other"
     )
+
+
+@pytest.mark.parametrize("kind", ["queries", "rows", "values"])
+@pytest.mark.parametrize(
+    ("names", "found"), [("AB", [10]), (("before", "after"), []), (("2026-01-05", "2026-01-12"), [])]
+)
+def test_clusters_of_several_arms_are_found_without_shares(kind: str, names: Any, found: list[int]) -> None:
+    """All ten users of A are users of B, too: of an online test that is odd, and periods may share users."""
+    named = pl.col("arm").replace([*"AB"], [*names])
+    same = arms(A=20, B=30).with_columns(pl.col("user").str.slice(1), arm=named)
+    irm = same.irm(query="query", arm="arm", cluster="user")
+    irm = {
+        "queries": irm,
+        "rows": irm(query=None, score=None, predicted="score"),
+        "values": irm(score=None, label=None, value="score"),
+    }[kind]
+    audit = irm.audit()
+    assert audit.filter(check=SEVERAL)["n"].to_list() == found
+    assert not audit["check"].is_in([MISMATCH, SPLIT]).any()
+    assert SEVERAL not in irm(cluster=None).audit()["check"].to_list()
+    told = irm.summary(*{"queries": ["precision@1"], "rows": ["accuracy"], "values": []}[kind]).filter(kind="audit")
+    assert told["sentence"].str.starts_with("Units of several arms (10 users)").any() == bool(found)
+
+
+@pytest.mark.parametrize("by", [None, "device"])
+@pytest.mark.parametrize("kind", ["queries", "rows"])
+def test_units_without_an_arm_are_no_third_arm(kind: str, by: str | None) -> None:
+    """Of 90 queries 30 have no arm: the split is that of the others, and a summary compares these alone."""
+    rng = np.random.default_rng(0)
+    log = arms(A=300, B=300, C=150).with_columns(
+        arm=pl.col("arm").replace({"C": None}),
+        label=pl.Series(rng.integers(0, 2, 750)),
+        device=pl.Series(rng.choice(["phone", "web"], 750)),
+        predicted=1,
+    )
+    irm = log.irm(query="query", arm="arm", cluster="user", by=by)
+    irm, metric = (irm, "precision@1") if kind == "queries" else (irm(query=None, score=None), "accuracy")
+    some = IRM(log.drop_nulls("arm"), **irm.roles)
+    for split in (None, "equal", HALVES):
+        left, own = (one.summary(metric, baseline="A", split=split) for one in (irm, some))
+        of_difference = [one.filter(kind="difference").drop("place") for one in (left, own)]
+        assert len(of_difference[0])
+        assert_frame_equal(*of_difference)
+        if split is None:
+            continue
+        found = irm.ab_test(metric, split=split)
+        assert found["split_p_value"].unique().sort().to_list() == (
+            some.ab_test(metric, split=split)["split_p_value"].unique().sort().to_list()
+        )
+        n = log.filter(pl.col("arm").is_null()).group_by([by] if by else []).agg(pl.col("user").n_unique())
+        notes = [f"{one} clusters (user) with no arm are left out of the split" for one in n["user"]]
+        assert {*found["split_note"]} == {*notes}
+        assert irm.audit(split=split).filter(check=SPLIT)["n"].item() == 300
 
 
 RARE, FEW = "rare values", "few units with another value"
@@ -223,7 +277,10 @@ def test_arms_may_have_names_of_any_type() -> None:
     said = error(lambda: told(lists, HALVES), BadValueError)
     assert said == "split: 'A' is not among the arms of arm: ['A', 'A'], ['B', 'B']"
     null = frame.with_columns(arm=pl.col("arm").replace({"A": None}))
-    assert told(null, {None: 0.5, "B": 0.5})[SPLIT][4].startswith("None has 5, B has 5 queries")
+    for split in ({None: 0.5, "B": 0.5}, "equal"):  # of two arms it is one, named or not
+        assert told(null, split)[SPLIT][4].startswith("None has 5, B has 5 queries")
+    three = arms(A=5, B=5, C=5).with_columns(arm=pl.col("arm").replace({"A": None}))
+    assert told(three, {None: 0.4, "B": 0.3, "C": 0.3})[SPLIT][4].startswith("None has 5, B has 5, C has 5 queries")
 
 
 def of(split: Any, **given: Any) -> pl.DataFrame:

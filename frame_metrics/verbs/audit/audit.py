@@ -166,9 +166,9 @@ class _Auditor:
             queries += [About(CountedRows(rows, columns))] if columns.unnamed_count else []
             if lost := [finding for finding in reached if finding.n and finding.severity == "error"]:
                 return lost  # nothing else can be computed
-            parts = () if self.split is None else split_of_rows(rows, columns, self.split)
+            parts = split_of_rows(rows, columns, self.split)
             about_them = of_rows.about_rows(rows, columns, conventions, unlabelled)
-            return [*reached, *findings(*queries, *about_them, *parts)]
+            return [*reached, *findings(*parts, *queries, *about_them)]
         log = read_log(rows, columns, conventions, source.judgments_as_polars(), keep_row_numbers=decided(call))
         sides = of_rows.about_sides(rows, columns, conventions, judgment_labels=judgment_labels(source))
         found = Audited(run_checks(log), sides, log, cases_of(log) if decided(call) else None)
@@ -228,8 +228,6 @@ class _Auditor:
     ) -> list[Finding]:
         """Add the findings about the split of units between arms, and leave out those about queries of several arms.
 
-        Without ``split=`` nothing is added.
-
         Parameters
         ----------
         seen : the findings so far.
@@ -239,9 +237,7 @@ class _Auditor:
         """
         columns = self.source.call.columns
         kept = seen if columns.arm is None else [finding for finding in seen if finding.check not in OF_SEGMENTS]
-        if self.split is None:
-            return kept
-        return [*kept, *findings(*split_of_queries(index, cluster, self.split, values))]
+        return [*findings(*split_of_queries(index, cluster, self.split, values)), *kept]
 
 
 def _set_aside(call: Call) -> SetAside:

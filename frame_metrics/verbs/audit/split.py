@@ -9,10 +9,20 @@ from typing import NamedTuple
 import numpy as np
 import polars as pl
 
+from frame_metrics.backends.times import order_of_arms
 from frame_metrics.inputs import Array
 from frame_metrics.keys.groups import as_text, drawing_ranks
 from frame_metrics.keys.index import Index
-from frame_metrics.measuring.split import MISMATCH_P, Shares, Split, split_of, units_of_queries, units_of_rows, word_for
+from frame_metrics.measuring.split import (
+    MISMATCH_P,
+    Shares,
+    Split,
+    null_is_an_arm,
+    split_of,
+    units_of_queries,
+    units_of_rows,
+    word_for,
+)
 from frame_metrics.roles.columns import Columns
 from frame_metrics.stats.distances import is_rare
 from frame_metrics.stats.exact import split_exactly
@@ -31,6 +41,14 @@ class OffSegment(NamedTuple):
     split: Split  # of its units
     p: float  # p-value, corrected for the number of segments
     of: int  # number of segments
+
+
+class InSeveralArms(NamedTuple):
+    """The number of units that are in more than one arm."""
+
+    n: int
+    of: int  # number of distinct units
+    word: str  # the word for the units
 
 
 class RareArm(NamedTuple):
@@ -82,11 +100,11 @@ def _of_users(word: str) -> str:
 
 
 @check("warning", "{word}")
-def units_of_several_arms(split: Split) -> Seen:
+def units_of_several_arms(units: InSeveralArms) -> Seen:
     """{word} that are in more than one arm: ab_test() counts each as one unit; in an online test, the
     effect of one arm is then also in the other
     """
-    return Seen(split.n_in_several_arms, split.n_distinct, None, {"word": split.word})
+    return Seen(units.n, units.of, None, {"word": units.word})
 
 
 @check("warning", "{word}")
@@ -112,13 +130,14 @@ def units_split(split: Split) -> Seen:
     return Seen(int(split.units.sum()), None, None, split.words)
 
 
-def split_of_rows(rows: pl.DataFrame, columns: Columns, split: Shares) -> Iterator[About]:
+def split_of_rows(rows: pl.DataFrame, columns: Columns, split: Shares | None) -> Iterator[About]:
     """Yield the subjects of checks of the split of rows without a query; the units are clusters, or else rows."""
-    return _about(units_of_rows(rows, columns), columns, split)
+    if _is_looked_at(columns, split):
+        yield from _about(_of_arms(units_of_rows(rows, columns), split), columns, split)
 
 
 def split_of_queries(
-    index: Index, cluster: Array | None, split: Shares, values: Mapping[str, Array]
+    index: Index, cluster: Array | None, split: Shares | None, values: Mapping[str, Array]
 ) -> Iterator[About]:
     """Yield the subjects of checks of the split of a log whose arms have their own queries.
 
@@ -128,11 +147,20 @@ def split_of_queries(
     ----------
     index : the rankings.
     cluster : the number of each ranking's cluster, NaN for none; None without clusters.
+    split : the shares of the arms; None if they are not given, and only clusters of several arms are looked for.
     values : numbers of each ranking by name, NaN for none, shape (rankings,) each.
     """
-    columns, table = index.columns, units_of_queries(index, cluster)
-    yield from _about(table.drop_nulls("unit"), columns, split)
-    yield from map(About, _rare(table.select("arm", "unit"), values, word_for(columns)))
+    columns = index.columns
+    if _is_looked_at(columns, split):
+        table = _of_arms(units_of_queries(index, cluster), split)
+        yield from _about(table, columns, split)
+        if split is not None:
+            yield from map(About, _rare(table.select("arm", "unit"), values, word_for(columns)))
+
+
+def _is_looked_at(columns: Columns, split: Shares | None) -> bool:
+    """Return True if units are counted: with shares of arms, or if clusters of several arms can be told."""
+    return split is not None or bool(columns.arm and columns.cluster)
 
 
 def _rare(table: pl.DataFrame, values: Mapping[str, Array], word: str) -> tuple[ExpectedFew, SeenFew]:
@@ -142,7 +170,7 @@ def _rare(table: pl.DataFrame, values: Mapping[str, Array], word: str) -> tuple[
     ----------
     table : the arm and the unit of each ranking.
     """
-    of = table["unit"].n_unique()
+    of = table["unit"].drop_nulls().n_unique()
     expected, seen = [ExpectedFew("", -1, 0, of, 0, "", word)], [SeenFew("", -1, 0, of, 0, "", word)]
     for what, value in values.items():
         offset = float(offsets(value))
@@ -173,17 +201,33 @@ def _rare(table: pl.DataFrame, values: Mapping[str, Array], word: str) -> tuple[
     return min(expected[1:] or expected, key=fewest_first), min(seen[1:] or seen, key=fewest_first)
 
 
-def _about(table: pl.DataFrame, columns: Columns, split: Shares) -> Iterator[About]:
-    """Yield the split of all units, and then the segments whose split deviates from it.
+def _of_arms(table: pl.DataFrame, split: Shares | None) -> pl.DataFrame:
+    """Return the units, where those of no arm are null, unless it ``null_is_an_arm``."""
+    if null_is_an_arm(table["arm"].unique(), split):
+        return table
+    return table.with_columns(unit=pl.when(pl.col("arm").is_not_null()).then("unit"))
+
+
+def _about(table: pl.DataFrame, columns: Columns, split: Shares | None) -> Iterator[About]:
+    """Yield the split of all units, the segments whose split deviates from it, and the units of several arms.
+
+    Without shares only clusters of several arms are yielded, and none of periods: those come back.
 
     Parameters
     ----------
-    table : the units, as ``units_of_rows`` returns them.
+    table : the units, as ``units_of_rows`` returns them; null for those that are left out.
     """
-    whole = split_of(table, columns, split)
-    yield About(whole)
-    if columns.segments:
-        yield from map(About, _off_segments(table.unique(maintain_order=True), whole))
+    table = table.drop_nulls("unit")
+    each = table.select("arm", "unit", "times").unique(maintain_order=True)
+    if split is not None:
+        whole = split_of(each, columns, split)
+        yield About(whole)
+        if columns.segments:
+            yield from map(About, _off_segments(table.unique(maintain_order=True), whole))
+    arms = each["arm"].unique(maintain_order=True)
+    if split is not None or not order_of_arms(arms.alias(str(columns.arm))).are_periods:
+        of_unit = each.group_by("unit").len()["len"]
+        yield About(InSeveralArms(int((of_unit > 1).sum()), len(of_unit), word_for(columns)))
 
 
 def _off_segments(table: pl.DataFrame, whole: Split) -> list[OffSegment]:

@@ -157,7 +157,8 @@ class ArmValues:
         """Return the pairs of arms to compare; raise if there are none."""
         if self.saved is None:
             return pairs_among(self.arms, options)
-        return [(arm, len(self.arms)) for arm in range(len(self.arms))]
+        names = self.arms.values(*self.arms.keys) if self.arms.keys else [""]
+        return [(at, len(names)) for at, name in enumerate(names) if options.null_is_an_arm or name is not None]
 
     def of_pair(self, segment: int, pair: Pair) -> Array:
         """Return the positions of the queries of two arms in one segment."""

@@ -278,6 +278,7 @@ def pairs_among(systems: CellGroups, options: CompareOptions) -> list[Pair]:
     if not systems.n.any():  # no rows: no systems
         names = names[:0]
     order = range(len(names)) if options.noun == "system" else order_of_arms(names).places
+    order = [at for at in order if options.null_is_an_arm or names[at] is not None]
     return pair_systems(order, names, options.baseline, column, options.noun)
 
 

@@ -100,6 +100,7 @@ class CompareOptions(IntervalOptions):
     per_query: bool = False
     per_class: bool = False
     margin: Any = None
+    null_is_an_arm: bool = True  # whether what has no arm is compared as one; a report may leave it out
     kind: ComparisonKind = "queries"  # the kind of comparison; it is set once the columns are known
     by_default: bool = False  # whether the test is the default one; it is set with the test
 

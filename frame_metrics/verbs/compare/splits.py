@@ -8,6 +8,7 @@ from typing import TypeAlias
 import numpy as np
 import polars as pl
 
+from frame_metrics.backends.times import order_of_arms
 from frame_metrics.errors import BadValueError, NotComputableError, listed, quote
 from frame_metrics.fast.codes import codes
 from frame_metrics.inputs import Array, ratio
@@ -41,14 +42,15 @@ class Splits:
     units: Array | None  # how many units each arm has, shape (segments, arms); None with saved numbers
     # How many queries of each arm have rows and no judgment, shape (segments, arms); None if there are no queries.
     unjudged: Array | None
-    n_repeated: int  # how often a unit is in a further arm, summed over units; 0 if each is in one arm
     p_value: Array  # of the test that arms have the wanted shares, NaN without such shares, shape (segments,)
     dependent: str = ""  # why queries are no units of their own, if it is known
+    without_arm: int | None = None  # the number of the arm of units that have none, if it has no share
+    are_periods: bool = False  # whether units may come back in another arm
 
     @classmethod
     def of(
         cls,
-        counted: tuple[Array, int],
+        units: Array,
         arms: CellGroups,
         columns: Columns,
         options: CompareOptions,
@@ -59,17 +61,17 @@ class Splits:
 
         Parameters
         ----------
-        counted : ``units`` and ``n_repeated``.
         arms, columns, options : the arms of the result, the roles, and the wanted shares.
-        unjudged, dependent : see the class.
+        units, unjudged, dependent : see the class.
         """
-        units, n_repeated = counted
-        p_value = np.full(len(units), np.nan)
+        p_value, names, without_arm = np.full(len(units), np.nan), arms.values(str(columns.arm)), None
         if options.split is not None and options.shows_unit_shares:
-            asked, shares = shares_of(options.split, arms.values(str(columns.arm)), columns)
+            asked, shares = shares_of(options.split, names, columns)
             test = split_exactly if columns.segments else chi_square
             p_value = np.array([test(here[asked], shares) for here in units])
-        return cls(columns, options.noun, units, unjudged, n_repeated, p_value, dependent)
+            without_arm = next(iter({*range(len(arms))}.difference(asked)), None)
+        are_periods = options.noun == "period" or order_of_arms(names).are_periods
+        return cls(columns, options.noun, units, unjudged, p_value, dependent, without_arm, are_periods)
 
     def with_split_columns(self, compared: RowsOfPair) -> RowsOfPair:
         """Return a function that gives the rows of ``compared`` with the columns of the split."""
@@ -97,6 +99,8 @@ class Splits:
             notes.append(
                 f"units were not assigned as planned, p is {p:.2g}: no difference can be trusted before it is known why"
             )
+        if n := 0 if self.units is None or self.without_arm is None else self.units[segment, self.without_arm]:
+            notes.append(f"{n:,} {word_for(columns)} with no {columns.arm} are left out of the split")
         if not columns.cluster:
             notes.append(f"units are {word_for(columns)}; {self.dependent or USERS}")
             fewer = min(row["n_units"], row["baseline_n_units"])
@@ -105,8 +109,9 @@ class Splits:
                     f"{row['n_shared']:,} of {fewer:,} queries are in both {self.noun}s, as if systems had answered "
                     f"the same ones: compare() pairs these, with system={quote(columns.arm)} in the place of arm="
                 )
-        elif self.n_repeated and not np.isnan(p):
-            notes.append(f"{word_for(columns)} of several {self.noun}s count in each: {self.n_repeated} times")
+        elif row["n_shared"] and not self.are_periods:
+            n, of = row["n_shared"], row["n_units"] + row["baseline_n_units"] - row["n_shared"]
+            notes.append(f"{n:,} of {of:,} {word_for(columns)} are in both {self.noun}s, and count in each")
         return notes
 
 
@@ -125,9 +130,9 @@ def splits_of_queries(values: Values, segments: CellGroups, arms: CellGroups, op
     NotComputableError
         The units are queries, and all of them are in every arm.
     """
-    counted = check_not_pairs(values, segments, arms, options)
+    units = check_not_pairs(values, segments, arms, options)
     unjudged, dependent = unjudged_of(values, segments, arms), _dependent(values)
-    return Splits.of(counted, arms, values.columns, options, unjudged, dependent)
+    return Splits.of(units, arms, values.columns, options, unjudged, dependent)
 
 
 def _dependent(values: Values) -> str:
@@ -140,31 +145,30 @@ def _dependent(values: Values) -> str:
     return ""
 
 
-def check_not_pairs(
-    values: Values, segments: CellGroups, arms: CellGroups, options: CompareOptions
-) -> tuple[Array, int]:
-    """Return the numbers of units; raise if they are queries, and all of them are in every arm."""
+def check_not_pairs(values: Values, segments: CellGroups, arms: CellGroups, options: CompareOptions) -> Array:
+    """Return the number of units of each arm, shape (segments, arms); raise for queries that are all in every arm."""
     columns, index = values.columns, values.index
     unit = index.query if values.cluster is None else values.cluster
     at, of_arm = segments.group_of_cell[index.cell], arms.group_of_cell[index.cell]
     some = np.flatnonzero((at >= 0) & (of_arm >= 0) & ~np.isnan(unit))
     shape = len(segments), len(arms)
-    units, n_repeated = _counted(at[some], of_arm[some], unit[some], np.ones(len(some)), shape)
+    units = _counted(at[some], of_arm[some], unit[some], np.ones(len(some)), shape)
     equal_counts = len(arms) > 1 and units.any() and (units == units[:, :1]).all()
-    if not columns.cluster and equal_counts and (units.sum() - n_repeated) * len(arms) == units.sum():
+    n_distinct = len(np.unique(unit[some] * len(segments) + at[some])) if equal_counts and not columns.cluster else 0
+    if n_distinct and n_distinct * len(arms) == units.sum():
         arm, mix = str(columns.arm), ", so that the mix is the same" if getattr(options, "by", ()) else ""
         raise NotComputableError(
             f"every query ({listed(columns.query)}) is in every {options.noun} of {arm}, as if systems had answered "
             f"the same queries{mix}: compare() pairs these, with system={quote(arm)} in the place of arm=. If several "
             "users asked them, name the users with cluster="
         )
-    return units, n_repeated
+    return units
 
 
 def splits_with_saved(values: Values, segments: CellGroups, arms: CellGroups, options: CompareOptions) -> Splits:
     """Count the queries without a judgment of arms that are compared with saved numbers, whose units are unknown."""
     columns, nothing = values.columns, np.full(len(segments), np.nan)
-    return Splits(columns, options.noun, None, unjudged_of(values, segments, arms), 0, nothing)
+    return Splits(columns, options.noun, None, unjudged_of(values, segments, arms), nothing)
 
 
 def without_judgment(values: Values) -> Array:
@@ -196,7 +200,7 @@ def unjudged_of(values: Values, segments: CellGroups, arms: CellGroups) -> Array
     return counts
 
 
-def _counted_rows(rows: pl.DataFrame, columns: Columns, segments: CellGroups, arms: CellGroups) -> tuple[Array, int]:
+def _counted_rows(rows: pl.DataFrame, columns: Columns, segments: CellGroups, arms: CellGroups) -> Array:
     """Count the units of rows without a query, as ``_counted`` does."""
     table, inside = units_of_rows(rows, columns), [f"by:{i}" for i in range(len(columns.segments))]
     each = pl.DataFrame([segments.values(name).alias(by) for by, name in zip(inside, columns.segments, strict=True)])
@@ -207,8 +211,8 @@ def _counted_rows(rows: pl.DataFrame, columns: Columns, segments: CellGroups, ar
     return _counted(at, n_arm, codes(found, ["unit"])[0], times, (len(segments), len(arms)))
 
 
-def _counted(segment: Array, arm: Array, unit: Array, times: Array, shape: tuple[int, int]) -> tuple[Array, int]:
-    """Return the number of units of each arm, shape (segments, arms), and how often a unit is in a further arm.
+def _counted(segment: Array, arm: Array, unit: Array, times: Array, shape: tuple[int, int]) -> Array:
+    """Return the number of units of each arm, shape (segments, arms).
 
     Parameters
     ----------
@@ -219,5 +223,4 @@ def _counted(segment: Array, arm: Array, unit: Array, times: Array, shape: tuple
     n_cells = shape[0] * shape[1]
     code = unit.astype(np.int64) * n_cells + segment.astype(np.int64) * shape[1] + arm
     distinct, first = np.unique(code, return_index=True)
-    units = np.bincount(distinct % n_cells, times[first], n_cells).astype(np.int64).reshape(shape)
-    return units, len(distinct) - len(np.unique(distinct // shape[1]))
+    return np.bincount(distinct % n_cells, times[first], n_cells).astype(np.int64).reshape(shape)
