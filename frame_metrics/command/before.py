@@ -12,6 +12,7 @@ import polars as pl
 
 from frame_metrics.command.call import FILE, OF_PAGES
 from frame_metrics.command.files import reading
+from frame_metrics.command.files.chosen_rows import chosen
 from frame_metrics.command.files.files import read_all
 from frame_metrics.command.files.ids import matching
 from frame_metrics.command.saved import SavedFile, column_of_systems
@@ -41,7 +42,9 @@ class Before:
 
     @cached_property
     def _rows(self) -> pl.LazyFrame:
-        return self.input.frame()
+        rows, asked = self.input.frame(), self.frames.asked_rows
+        there = rows.collect_schema() if asked else ()
+        return chosen(rows, [one for one in asked if one.column in there or "value" not in there])
 
     @cached_property
     def is_log(self) -> bool:

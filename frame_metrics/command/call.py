@@ -30,6 +30,7 @@ OF_DOCS, OF_RANKS = ("catalogue", "popularity"), ("propensity", "target_propensi
 FILE = "file"  # the column of the files' names, where each file is a system
 # What each of several files is of, by command; one that compares nothing else.
 OF_FILES = {**dict.fromkeys(("compare", "leaderboard", "similarity", "sample-size"), "system"), "change": "arm"}
+OF_ARMS = ("compare", "ab-test", "change")  # commands whose gates may name a system, or an arm, of the log
 WITH_FIRST = ("compare", "change", "sample-size")  # commands where the first file is the baseline of the others
 OF_ANNOTATORS = ("agreement", "disagreements")  # commands whose input may be the judgments
 # Words in the names of measures that agreement prints, whichever is asked for.
@@ -171,12 +172,11 @@ class CommandLine:
         return self.name in OF_FILES and len(self.arguments[0]) > 1 and not others
 
     @cached_property
-    def compares_itself(self) -> bool:
-        """True if systems of the only file are compared with another one of the same file, which a gate names."""
-        (name, *others), options = self.arguments[0] or [""], self.set_options
-        before = next((options[one] for one in SAVED if options.get(one)), "")
-        named = self.name == "compare" and "saved_system" in options and options.get("system") and not others
-        return bool(named and os.path.isfile(name) and os.path.isfile(before) and os.path.samefile(name, before))
+    def gate_on_arm(self) -> str:
+        """The system, or arm, of the log that a gate names in the place of a file; "" if it names none."""
+        before = next((self.set_options[one] for one in SAVED if self.set_options.get(one)), "")
+        has_arms = self.name in OF_ARMS and {"system", "arm"} & {*self.roles}
+        return before if has_arms and not os.path.exists(before) and format_of(before) is None else ""
 
     @property
     def decides_rows(self) -> bool:

@@ -94,8 +94,9 @@ COMMANDS: dict[str, Command] = {
     "ab-test": Command(
         """
   frame-metrics ab-test log.parquet ndcg@10 --arm variant --cluster user --baseline old
-  frame-metrics ab-test log.parquet ndcg@10 --arm variant --cluster user --split old=0.9 --split new=0.1""",
-        ("baseline", "split", "margin"),
+  frame-metrics ab-test log.parquet ndcg@10 --arm variant --cluster user --split old=0.9 --split new=0.1
+  frame-metrics ab-test log.parquet ndcg@10 --arm variant --cluster user --fail-if-worse-than old""",
+        ("baseline", "split", *ON_DIFFERENCES),
     ),
     "change": Command(
         """

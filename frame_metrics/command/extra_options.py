@@ -1,5 +1,6 @@
 """Options that are neither roles nor parameters of verbs: their kinds, and what help says of them."""
 
+from frame_metrics.command.files.chosen_rows import conditions
 from frame_metrics.command.files.formats import READ
 from frame_metrics.command.files.reading import checked_names
 from frame_metrics.command.files.writing import WRITTEN
@@ -33,10 +34,13 @@ class Input:
     input : a file to read: Parquet, CSV, TSV, JSON, JSON lines, Arrow, a TREC run or qrels, text also as .gz; a folder,
         which may contain folders like day=monday; a pattern, in quotes; - for standard input
     from : the format of the input, if its name does not show it
+    where : only rows of the input for which this holds, as device=phone, score!=0 or day>=2026-03-01; repeat it for
+        several columns, all of which have to hold, or for several values of one
     """
 
     input = INPUTS
     from_ = one_of(READ)
+    where = Kind("COLUMN=VALUE", conditions, many=True, texts=True)
 
 
 class OfPeriods:
@@ -149,11 +153,12 @@ class Gates:
     fail_over : fail if a value is greater than this, or undefined, for metrics where less is better
     fail_if_worse_than : fail if a metric is worse than in the log of this file, or than the numbers that per-query
         wrote of it, and p_adjusted is at most --alpha, or with --margin if it is surely worse by more than that, or
-        with --max-drop if its mean is, surely or not
+        with --max-drop if its mean is, surely or not; in compare, ab-test and change it may also be a system or an arm
+        of the log
     max_drop : the greatest loss of a mean that --fail-if-worse-than accepts; or one number for all metrics
     not_worse_than : fail unless each metric is shown not to be worse than in the log of this file, or than the numbers
         that per-query wrote of it, by more than its --margin: p_not_worse is at most --alpha; too few data to tell
-        have an exit code of their own
+        have an exit code of their own; in compare, ab-test and change it may also be a system or an arm of the log
     alpha : the level of --fail-if-worse-than and --not-worse-than, by default 0.05
     fail_on : fail if there is a finding of this severity (error, warning, info) or a more severe one; or if a check, or
         any check of a severity, counts more than a number (duplicates=0) or a share (queries without judgments=2%); may

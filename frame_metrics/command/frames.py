@@ -18,6 +18,7 @@ from frame_metrics.command.before import Before
 from frame_metrics.command.call import FILE, OF_DOCS, OF_FILES, OF_PAGES, OF_RANKS, CommandLine
 from frame_metrics.command.commands import OF_JUDGE, options_of
 from frame_metrics.command.files import reading, writing
+from frame_metrics.command.files.chosen_rows import Condition, chosen, of_queries
 from frame_metrics.command.files.files import File
 from frame_metrics.command.files.ids import as_texts, matching
 from frame_metrics.command.gates.options import SAVED
@@ -160,9 +161,18 @@ class Frames:
         return self.input(self.call.arguments[0], "--from", file_column=self.call.file_column)
 
     @cached_property
-    def rows(self) -> pl.LazyFrame:
-        """The rows of the log as they are in its files."""
+    def _every_row(self) -> pl.LazyFrame:
         return self.log_input.frame()
+
+    @cached_property
+    def rows(self) -> pl.LazyFrame:
+        """The rows of the log as they are in its files, those that are asked for."""
+        return chosen(self._every_row, self.asked_rows)
+
+    @property
+    def asked_rows(self) -> list[Condition]:
+        """The conditions of the rows that are asked for."""
+        return self.call.set_options.get("where") or []
 
     def in_periods(self, log: pl.LazyFrame) -> pl.LazyFrame:
         """Return a log with periods in the place of the dates of its arms and segments, if they are asked for."""
@@ -254,12 +264,36 @@ class Frames:
         ids["subtopic"] = reading.each(self.call.set_options.get("subtopic"))
         of_file = FILE if self.call.set_options.get("annotator") == FILE and len(names) > 1 else None
         files = self.input(names, "--qrels-from", "qrels", of_file, **ids)
-        qrels = (replace(files, renames=True) if of_file else files).frame().collect()
+        plan = (replace(files, renames=True) if of_file else files).frame()
+        qrels = (chosen(plan, self.asked_rows) if self.call.judgments_alone else plan).collect()
         if self._has_items_alone(qrels.columns):
             qrels = qrels.with_columns(query=pl.lit("all"))
             self.made = ["query", *self.made]
         keys = {key: key for role in reading.KEYS for key in reading.each(self.call.roles.get(role))}
-        return qrels, keys | self._ids(qrels, columns)
+        keys |= self._ids(qrels, columns)
+        return self._of_asked_queries(qrels, keys, names), keys
+
+    def _of_asked_queries(self, qrels: pl.DataFrame, ids: Mapping[str, str], names: Sequence[str]) -> pl.DataFrame:
+        """Return judgments without those of queries that no asked row is of, and say how many these are.
+
+        They would count as queries without results. A column with several values in a query, as the system, chooses no
+        queries: what one of its values has no row of counts for it.
+        """
+        query = reading.each(self.call.roles.get("query", "query"))
+        own = {its: one for its, one in ids.items() if one in query and its in qrels.columns}
+        if not self.asked_rows or self.call.judgments_alone or len(own) < len(query):
+            return qrels
+        asked = of_queries(self._every_row, self.asked_rows, query)
+        if not asked:
+            return qrels
+        texts = chosen(self._every_row, asked).select(pl.col(*query).cast(pl.String)).unique().collect()
+        some = [pl.col(one).cast(pl.String) for one in own]
+        kept = qrels.join(texts, left_on=some, right_on=[*own.values()], how="semi", nulls_equal=True)
+        n, n_kept = (frame.select(pl.struct(*own).n_unique()).item() for frame in (qrels, kept))
+        if n > n_kept:
+            where = " and ".join(one.text for one in asked)
+            say(f"{' '.join(names)}: {n - n_kept:,} of {n:,} queries have no row with {where}, and are left out")
+        return kept
 
     def _has_items_alone(self, columns: Sequence[str]) -> bool:
         """Return True for judgments of items that no query has, in a file that stands alone: they are all of one."""
@@ -279,7 +313,7 @@ class Frames:
     def before(self) -> Before | None:
         """The file that an option names to compare the log with."""
         flag = next((name for name in SAVED if self.call.set_options.get(name)), None)
-        return None if flag is None or self.call.compares_itself else Before(self, flag)
+        return None if flag is None or self.call.gate_on_arm else Before(self, flag)
 
     @property
     def joins_logs(self) -> bool:

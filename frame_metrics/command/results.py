@@ -33,8 +33,8 @@ Checked: TypeAlias = tuple[pl.DataFrame, list[Outcome]]  # the result, and the o
 def result_of(frames: Frames) -> Checked:
     """Call the verb, and return its result and the outcomes of gates."""
     gated = {"evaluate": _evaluate, "compare": _compare, "audit": _audit}
-    if frames.call.name == "change" and frames.call.has_gates:
-        return _change(frames)
+    if frames.call.name in ("change", "ab-test") and frames.call.has_gates:
+        return _gated_arms(frames)
     return gated.get(frames.call.name, _called)(frames)
 
 
@@ -176,10 +176,10 @@ def _compare(frames: Frames) -> Checked:
     return result, _worse(frames, _at_level(frames, partial(_compared, frames, {}, metrics), options), metrics)
 
 
-def _change(frames: Frames) -> Checked:
-    """Compare two periods as a gate reads them: each segment by itself, and then the total."""
+def _gated_arms(frames: Frames) -> Checked:
+    """Compare arms, or periods, as a gate reads them: each segment by itself, and then the total."""
     by, options = each(frames.call.roles.get("by")), options_of_verb(frames)
-    if by and not frames.joins_logs:
+    if by and not _are_arms(frames):
         raise BadValueError(
             "--by: a gate on each segment reads the log of before, and not numbers that were saved of it; pass --no-by"
         ).offering({"by=": []})
@@ -201,8 +201,13 @@ def _of_periods(frames: Frames, **options: Any) -> pl.DataFrame:
     """
     irm = frames.against(**{name: options.pop(name) for name in ("by",) if name in options})
     with frames.baseline() as baseline:  # which only change takes as numbers
-        verb = irm.ab_test if frames.joins_logs else irm.change
+        verb = irm.ab_test if _are_arms(frames) else irm.change
         return frames.collected(verb(*frames.call.metrics, **options, **baseline))
+
+
+def _are_arms(frames: Frames) -> bool:
+    """Return True if what is compared are rows of two logs, or arms of one, and no saved numbers."""
+    return frames.joins_logs or bool(frames.call.gate_on_arm)
 
 
 def _at_level(frames: Frames, compare: Callable[..., Any], options: Mapping[str, Any]) -> pl.DataFrame:
@@ -260,7 +265,8 @@ def _worse(
     ``evaluated``: the means of the log, if they are known; else they are computed where a query has no saved number.
     """
     unpaired, some = _unpaired(frames, compared, metrics, evaluated), _others(frames, compared)
-    compared = compared.drop(FILE) if frames.joins_logs else compared
+    one_file = frames.joins_logs and compared[FILE].n_unique() < 2  # which nobody takes for another
+    compared = compared.drop(FILE) if one_file else compared
     compared, unpaired = compared.filter(some), [*compress(unpaired, some)]
     set_options = frames.call.set_options
     alpha, margin = set_options.get("alpha", gates.ALPHA), set_options.get("margin")
@@ -278,10 +284,12 @@ def _unpaired(
     frames: Frames, compared: pl.DataFrame, metrics: Sequence[str], evaluated: pl.DataFrame | None
 ) -> list[Unpaired]:
     """Return words for what each row of a comparison leaves out, or counts as 0, as it is on one side alone."""
+    if "baseline_n" in compared.columns and frames.call.gate_on_arm:  # arms may have other shares
+        return [NOT_ALONE] * len(compared)
     if "baseline_n" in compared.columns:  # other rows, or queries, than before: fewer may be all that there are
         same = frames.call.name != "change"
         return [far_fewer(row["n"], row["baseline_n"], are_too_few=same) for row in compared.iter_rows(named=True)]
-    if frames.joins_logs or frames.call.compares_itself:
+    if _are_arms(frames):
         sides = "logs" if frames.joins_logs else "systems"
         return [in_one_log(row, sides) for row in compared.iter_rows(named=True)]
     if "n_unpaired" not in compared.columns:

@@ -107,7 +107,10 @@ class _Parser(argparse.ArgumentParser):
 
     def _near(self, flag: str) -> str | None:
         """Return the flag that is spelled most alike, without its dashes, if it takes the value that was typed."""
-        flags = [one[2:] for one in self._option_string_actions if one.startswith("--")]
+        undoes = flag.startswith("--no-")
+        flags = [
+            one[2:] for one in self._option_string_actions if one[:2] == "--" and one.startswith("--no-") == undoes
+        ]
         near = next(iter(get_close_matches(flag.lstrip("-").lower(), flags, 1, LIKE_FLAG)), None)
         option = options_of(self.prog.removeprefix(PROGRAM).strip()).get(str(near).replace("-", "_"))
         value = values_of(self.arguments).get(flag, "")

@@ -27,9 +27,9 @@ def options_of_verb(frames: Frames) -> dict[str, Any]:
     call, set_options = frames.call, frames.call.set_options
     parameters, split = {option.name: option.parameter for option in verb_of(call.name)}, set_options.get("split")
     first = call.compares_files and frames.before is None and call.name in WITH_FIRST
-    other = "saved_system" if call.compares_itself else "baseline"
     files = dict(zip(call.arguments[0], reading.file_names(call.arguments[0]), strict=True))
-    named = [files.get(one, one) if call.compares_files else one for one in reading.each(set_options.get(other))]
+    named = reading.each(call.gate_on_arm or set_options.get("baseline"))
+    named = [files.get(one, one) if call.compares_files else one for one in named]
     columns = next((one for role in PER_SYSTEM if isinstance(one := call.roles.get(role), list)), [])
     pair = columns if call.name == "compare" and frames.before is None and len(columns) == 2 else []
     if "since" in set_options:

@@ -74,12 +74,12 @@ def test_decisions_are_paired_with_those_of_before(capsys: Captured) -> None:
     paired = tickets.compare("accuracy", baseline="old").row(0, named=True)
     asked = ["evaluate", "new_tickets.csv", "accuracy", *DECIDED, "--fail-if-worse-than", "old_tickets.csv"]
     code, _, said = called(capsys, *asked)
-    told = f"a difference of {paired['difference']}, p = {paired['p_value']}, worse at level 0.05"
+    told = f"a difference of {paired['difference']:.6g}, p = {paired['p_value']:.6g}, worse at level 0.05"
     assert (code, said) == (1, [f"frame-metrics: gate failed: accuracy is 0.75 against 0.95: {told}"])
     code, _, said = called(capsys, *asked, "--by", "side", "--margins")
     assert (code, len(said)) == (1, 3)
     assert "(side s0)" in said[0]
-    assert "(total_over side)" in said[2]
+    assert "(total over side)" in said[2]
     assert called(capsys, *asked, "--max-drop", "0.3")[0] == 0
     assert called(capsys, *asked, "--margin", "0.1")[0] == 1
 

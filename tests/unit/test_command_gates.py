@@ -58,7 +58,7 @@ def test_what_is_gated_is_what_is_printed(kind: str, capsys: Captured) -> None:
     """Beside a gate numbers are printed whole in every format, so that no failure looks like a pass."""
     _, printed, said = called(capsys, "evaluate", "log.parquet", "rr", "--to", kind, "--fail-under", "rr=0.708334")
     assert repr(VALUE) in printed
-    assert said == [f"frame-metrics: gate failed: rr is {VALUE!r}, under 0.708334"]
+    assert said == [f"frame-metrics: gate failed: rr is {VALUE:.6g}, under 0.708334"]
     assert repr(VALUE) not in called(capsys, "evaluate", "log.parquet", "rr", "--to", "table")[1]
 
 
@@ -69,8 +69,8 @@ def test_every_segment_is_gated(capsys: Captured) -> None:
     mobile = IRM(ranked(), by="device").evaluate("rr")["value"][1]
     assert code == 1
     assert said == [
-        f"frame-metrics: gate failed: rr is {mobile!r} (device mobile), under 0.8",
-        f"frame-metrics: gate failed: rr is {VALUE!r} (total_over device), under 0.8",
+        f"frame-metrics: gate failed: rr is {mobile:.6g} (device mobile), under 0.8",
+        f"frame-metrics: gate failed: rr is {VALUE:.6g} (total over device), under 0.8",
     ]
 
 
@@ -141,8 +141,8 @@ def test_worse_than_before(command: str, saved: str, capsys: Captured) -> None:
     compared = IRM(ranked()).compare("rr", baseline=pl.DataFrame({"query": range(20), "rr": [1.0] * 20}))
     row = compared.row(0, named=True)
     assert said == [
-        f"frame-metrics: gate failed: rr is {VALUE!r} against 1.0: a difference of {row['difference']!r}, "
-        f"p = {row['p_adjusted']!r}, worse at level 0.05"
+        f"frame-metrics: gate failed: rr is {VALUE:.6g} against 1.0: a difference of {row['difference']:.6g}, "
+        f"p = {row['p_adjusted']:.6g}, worse at level 0.05"
     ]
     assert code == 1
     assert (repr(row["p_adjusted"]) in printed) == (command == "compare")
@@ -253,7 +253,7 @@ def test_each_ranker_is_held_against_its_own_last_week(command: str, capsys: Cap
     irm, saved = IRM(log, system="ranker"), pl.read_parquet("saved.parquet")
     own = irm.compare("rr", "recall@1", baseline=saved.filter(ranker="dense"), correction="none").filter(ranker="dense")
     assert [line.split()[3] for line in said] == ["rr", "recall@1"]
-    assert [f"p = {3 * p!r}" in line for p, line in zip(own["p_value"], said, strict=True)] == [True, True]
+    assert [f"p = {3 * p:.6g}" in line for p, line in zip(own["p_value"], said, strict=True)] == [True, True]
     assert (code, "(ranker dense)" in said[0]) == (1, True)
     if command == "compare":
         got = pl.read_csv(io.StringIO(printed))
@@ -516,26 +516,26 @@ def test_github(capsys: Captured, monkeypatch: pytest.MonkeyPatch) -> None:
     Path("summary.md").write_text("before\n")
     code, _, said = called(capsys, "evaluate", "log.parquet", "rr", "--fail-under", "rr=0.8", "--fail-over", "rr=0.9")
     assert code == 1
-    assert said[1] == f"::error title=frame-metrics evaluate::rr is {VALUE!r}, under 0.8"
+    assert said[1] == f"::error title=frame-metrics evaluate::rr is {VALUE:.6g}, under 0.8"
     summary = Path("summary.md").read_text()
     assert summary.startswith(
         "before\n### frame-metrics evaluate\n\n| metric | k | average | value | n | n_undefined |\n"
     )
-    assert f"- ❌ rr is {VALUE!r}, under 0.8\n- ✅ rr is {VALUE!r}, at most 0.9\n" in summary
+    assert f"- ❌ rr is {VALUE:.6g}, under 0.8\n- ✅ rr is {VALUE:.6g}, at most 0.9\n" in summary
     code, _, said = called(capsys, "evaluate", "none.parquet", "rr")
     assert (code, said[1]) == (2, "::error title=frame-metrics::none.parquet: there is no such file")
     assert "❌ none.parquet: there is no such file" in Path("summary.md").read_text()
 
 
 def test_a_broken_pipe_is_quiet(capsys: Captured, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where nobody reads on nothing is said, and the gates are told by the code all the same."""
+    """Where nobody reads on, only the gates are told of, and their code is the same."""
     there, here = os.pipe()
     os.close(there)
     with monkeypatch.context() as patch, os.fdopen(here, "w") as pipe:
         patch.setattr(sys, "stdout", pipe)
         codes = [main(["evaluate", "log.parquet", "rr", "--fail-under", f"rr={limit}"]) for limit in (0.5, 0.9)]
     assert codes == [0, 1]
-    assert len(capsys.readouterr().err.splitlines()) == 1
+    assert [line.split()[2] for line in capsys.readouterr().err.splitlines()] == ["passed:", "failed:"]
 
 
 # wrong calls, and what is not compared
@@ -707,6 +707,34 @@ def test_a_system_is_not_held_against_itself(new: float, code: int, capsys: Capt
     gate = ["evaluate", "both.parquet", "--value", "ndcg", "--system", "run", "--not-worse-than", "both.parquet"]
     found, _, said = called(capsys, *gate, "--saved-system", "old", "--margin", "0.02")
     assert found == code, said
+
+
+# Gates that name a system, an arm or a period in the place of a file, by command, and the rows that they read.
+ON_ARMS = {
+    "ab-test both.parquet --arm run": "ab-test both.parquet --arm run --baseline old",
+    "change both.parquet --arm run": "ab-test both.parquet --arm run --baseline old",
+    "compare both.parquet --system run": "compare both.parquet --system run --baseline old",
+}
+
+
+@pytest.mark.parametrize("flags", [["--baseline", "old", "--fail-if-worse"], ["--fail-if-worse-than", "old"]])
+@pytest.mark.parametrize("call", ON_ARMS)
+def test_a_gate_names_an_arm(call: str, flags: list[str], capsys: Captured) -> None:
+    """It fails by the p-value that is printed, and passes where the loss is accepted."""
+    worse = [a + b - 0.05 for a, b in zip(OLD, MOVED, strict=True)]
+    shared = call.startswith("compare")
+    queries = [*range(40)] * 2 if shared else [*range(80)]
+    rows = {"query": queries, "run": ["old"] * 40 + ["new"] * 40, "ndcg": [*OLD, *worse]}
+    pl.DataFrame(rows).write_parquet("both.parquet")
+    asked = ["--value", "ndcg"]
+    code, printed, told = called(capsys, *call.split(), *asked, *flags)
+    assert printed == called(capsys, *ON_ARMS[call].split(), *asked)[1]
+    assert code == shared  # of other queries the loss is not sure
+    assert f"(run new): a difference of -0.05{', p = ' if shared else ' ('}" in told[-1]
+    for loss, fails in ((0.04, 1), (0.06, 0)):
+        assert called(capsys, *call.split(), *asked, *flags, "--max-drop", str(loss))[0] == fails
+    code, _, told = called(capsys, *call.split(), *asked, "--fail-if-worse-than", "odl")
+    assert (code, "did you mean 'old'?" in told[0]) == (2, True)
 
 
 # Calls of a gate on a loss that is excluded or not, without the flag of a gate, or without the log of before.
@@ -909,7 +937,7 @@ def test_the_total_of_segments_is_gated(capsys: Captured) -> None:
     code, _, (said,) = called(capsys, "evaluate", *BY_SEGMENT)
     whole = called(capsys, "evaluate", "now.parquet", "--value", "rr", *BY_SEGMENT[-2:])
     assert (code, whole[0]) == (1, 1)
-    assert said.replace(" (total_over s)", "") == whole[2][0]
+    assert said.replace(" (total over s)", "") == whole[2][0]
     assert called(capsys, "evaluate", *BY_SEGMENT, "--max-drop", "0.01")[2][-1].endswith("0.01 worse is accepted")
     (passed,) = called(capsys, "evaluate", *BY_SEGMENT, "--max-drop", "0.04")[2]
     worst = "rr 0.253 against 0.285 (s 0): a difference of -0.0323, the worst of 9; up to 0.04 worse is accepted"

@@ -242,8 +242,9 @@ def test_each_of_many_times_is_no_arm(capsys: pytest.CaptureFixture[str]) -> Non
 
 
 def test_no_line_leaves_a_day_out(capsys: pytest.CaptureFixture[str]) -> None:
-    """It would answer another question."""
-    write(two_weeks([f"2026-03-{1 + n:02}" for n in range(30)]), "log.csv")
+    """It would answer another question, as where two columns have dates."""
+    log = two_weeks([f"2026-03-{1 + n:02}" for n in range(30)])
+    write(log.with_columns(seen="date"), "log.csv")
     for typed in (
         "evaluate log.csv rr --since 2026-03-16",
         "leaderboard log.csv rr --system device --from-date 2026-03-16",

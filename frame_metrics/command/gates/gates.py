@@ -19,7 +19,14 @@ from frame_metrics.metrics.saved_names import metric_of, read_elsewhere
 
 CLOSE = 1e-12  # a loss that differs from its limit by no more is rounded
 ALPHA = 0.05  # the level at which a difference counts
-_number = partial(cell_text, digits=None)  # with all digits
+_number = partial(cell_text, digits=6)
+
+
+def _as_different(*numbers: float) -> list[str]:
+    """Return numbers as text, with all their digits if fewer would print different ones alike."""
+    texts = [*map(_number, numbers)]
+    alike = len({*texts}) < len({*numbers})
+    return [cell_text(one, digits=None) for one in numbers] if alike else texts
 
 
 def with_gated(asked: Sequence[str], gated: Sequence[str], *, all_there: bool) -> list[str]:
@@ -70,14 +77,16 @@ def limits(result: pl.DataFrame, least: Mapping[str, float], most: Mapping[str, 
 def _limit(row: Mapping[str, Any], limit: float, word: str) -> Outcome:
     """Check one value against its limit; an undefined value fails, but that of a class without rows."""
     value, where = row["value"], _where(row)
-    bound = f"at {'least' if word == 'under' else 'most'} {_number(limit)}"
+    number, its_limit = (None, _number(limit)) if value is None else _as_different(value, limit)
+    bound = f"at {'least' if word == 'under' else 'most'} {its_limit}"
     name = f"{row['metric']} {bound}{where}"
     if value is None or (row.get("support") == 0 and row["n_undefined"]):  # which counts as 0
         text = f"{row['metric']} is undefined{where}, and has to be {bound}"
         return _of_class(Outcome(name, text, True), row)
     failed = value < limit if word == "under" else value > limit
-    comparison = f"{word} {_number(limit)}" if failed else bound
-    return Outcome(name, f"{row['metric']} is {_number(value)}{where}, {comparison}", failed)
+    told = f"{row['metric']} is {number}{where}, {f'{word} {its_limit}' if failed else bound}"
+    beyond = limit - value if word == "under" else value - limit
+    return Outcome(name, told, failed, passed=Passed(row["metric"], beyond, told, 0))
 
 
 def worse(
@@ -254,9 +263,8 @@ def _drop(
     if limit is None:
         return
     lost = (before - value) * metric_of(metric).sign
-    comparison = (
-        f"{_number(abs(lost))} {'worse' if lost > 0 else 'better'}, and up to {_number(limit)} worse is accepted"
-    )
+    by, accepted = _as_different(abs(lost), limit)
+    comparison = f"{by} {'worse' if lost > 0 else 'better'}, and up to {accepted} worse is accepted"
     text = f"{metric} is {_number(value)} against {_number(before)}{_where(row)}: {comparison}"
     text = "; ".join(filter(None, (text, alone.words, taken := _direction(metric))))
     noted = "; ".join(filter(None, (alone.noted(metric, _where(row)), taken)))
@@ -355,6 +363,7 @@ def _where(row: Mapping[str, Any]) -> str:
     """The system and segment of a row, and its average where it is no plain mean, in brackets."""
     keys = keys_of_row(row) | ({"average": row["average"]} if row.get("average") not in (None, "macro") else {})
     over = keys.get("total_over") or ""
-    totalled = [*over.split(", "), *([] if over else ["total_over"])]
+    totalled = [*over.split(", "), "total_over"]
     texts = [f"{name} {'null' if value is None else value}" for name, value in keys.items() if name not in totalled]
+    texts = [f"total over {over}", *texts] if over else texts
     return f" ({printable(', '.join(texts))})" if texts else ""

@@ -6,10 +6,12 @@ import os
 import re
 from collections.abc import Container, Sequence
 
+from frame_metrics.command.call import OF_ARMS
 from frame_metrics.command.commands import options_of
 from frame_metrics.command.files.columns_there import words_of
 from frame_metrics.command.offers.named_metrics import is_metric, with_before
 from frame_metrics.command.offers.other_names import NUMBER
+from frame_metrics.command.periods import sides_of
 from frame_metrics.metrics.names import without_average
 
 LOSS = {*("worse", "drop", "drops", "loss", "lose", "losses", "decrease", "regression", "regressions", "regress")}
@@ -51,9 +53,10 @@ def with_losses(name: str, arguments: Sequence[str]) -> list[str]:
         again = words == [] and not equals and value in arguments[: -len(left) or None] and is_metric(value)
         found += ([flag, value] if equals and flag in (*NAMED, *OF_FILES) else [one]) if words is None else words
         left = left[1:] if (words or again) and not equals and not further else left
-    margin = name != "report" and any(one.partition("=")[0] == MARGIN for one in found)
+    of_report = name == "report" or "--arm" in arguments  # which print what is known of the margin
+    margin = not of_report and any(one.partition("=")[0] == MARGIN for one in found)
     gate = next(iter(gates), NOT_WORSE if margin else "")
-    known = _with_before(found, gate, several=name == "compare")
+    known = _with_before(name, found, gate)
     return known or (found if DROP in found or (MARGIN in found and name == "evaluate") else [*arguments])
 
 
@@ -83,28 +86,27 @@ def _of_metric(amount: re.Match[str] | None) -> bool:
     return bool(amount and amount[1] and is_metric(without_average(amount[1])[0]))
 
 
-def _with_before(arguments: list[str], gate: str, *, several: bool) -> list[str]:
-    """Return arguments with the log of before behind the flag of the gate, and nowhere else; [] if it is not known.
+def _with_before(name: str, arguments: list[str], gate: str) -> list[str]:
+    """Return arguments with what was before behind the flag of the gate, and nowhere else; [] if it is not known.
 
-    Parameters
-    ----------
-    gate : the flag that it stands behind if it has none, "" without a gate.
-    several : whether the first of more than two files is compared with the others.
+    ``gate``: the flag that it stands behind if it has none, "" without a gate.
     """
     files, pairs = files_in(arguments), [*with_before(arguments)]
     names = {os.path.splitext(os.path.basename(one))[0]: one for one in files}
     named = {flag: names.get(value, value) for value, flag in pairs if flag in NAMED or _is_before(flag, value)}
     if (not gate and not {*BEFORE} & {*named}) or {*BEFORE} <= {*named}:
         return arguments
-    system = named.get("--baseline", "") if len(files) == 1 and "--system" in arguments else ""
-    of_files = len(files) > 1 and not {"--system", "--arm"} & {*arguments}
-    first = files[0] if of_files and (several or not files[2:]) else ""
+    has_arms = {"--system", "--arm"} & {*arguments}
+    system = named.get("--baseline", "") if len(files) == 1 and has_arms else ""
+    if has_arms and "--baseline" not in named:
+        system = next((sides_of(day)[0] for day, flag in pairs if flag == "--since"), "")
+    first = files[0] if len(files) > 1 and not has_arms and (name == "compare" or not files[2:]) else ""
     flag = next((one for one in (*NAMED, *OF_FILES) if one in named), "")
     before = named.get(flag, first)
     if system and not os.path.isfile(system):
-        before = files[0]
+        before = system if name in OF_ARMS else files[0]
     gate = flag if flag in BEFORE else gate
-    if not os.path.isfile(before) or {*named.values()} - {before, system}:
+    if not (os.path.isfile(before) or before == system != "") or {*named.values()} - {before, system}:
         return arguments if flag in BEFORE else []
     kept = list[str]()
     for one, behind in pairs:

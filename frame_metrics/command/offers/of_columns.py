@@ -10,14 +10,18 @@ from frame_metrics.command.commands import options_of
 from frame_metrics.command.files import reading
 from frame_metrics.command.files.columns_there import column_for, likeness
 from frame_metrics.command.frames import Frames
+from frame_metrics.command.offers.named_metrics import is_metric
 from frame_metrics.command.periods import FIRST_ROWS, holds_dates
 from frame_metrics.errors import FrameMetricsError
+from frame_metrics.metrics.metric import TAKES_TOP
+from frame_metrics.metrics.names import read
 
 NO_PERIODS = re.compile(r"name the column of periods with arm=|--since requires the column of dates")
 BY_RANK = "is the by, and a column can have only one role; name the rank"
 OF_JUDGMENTS = re.compile(r"judge: (?=name the .*?columns? of the judgments with (.+); they have )")
 IN_JUDGMENTS = re.compile(r"name it there, judge\(\.\.\., (query|doc)=('[^']*')\)")
 MANY_DAYS = 7  # of which weeks are made
+OF_TOP = "of the top tenth"  # the part of an error by which a cutoff of rows without a query is recognised
 CLICK_RATES = ("ctr", "success", "precision")
 
 
@@ -31,6 +35,8 @@ def of_columns(frames: Frames, error: FrameMetricsError) -> FrameMetricsError:
     if there := IN_JUDGMENTS.search(message):
         error.args = (message.replace(there[0], f"pass qrels_{there[1]}={there[2]}"),)
         return error.offering({f"{there[1]}=": []}, **{f"qrels_{there[1]}": there[2][1:-1]})
+    if OF_TOP in message:
+        return _of_top_rows(frames, error)
     queries = next((few for degree in (2, 1) if (few := [one for one in by if likeness("query", one) >= degree])), [])
     if "query" in error.options and len(queries) == 1 and len(by) > 1:
         told = type(error)(f"{message}; pass --query {queries[0]} in the place of --by {queries[0]}")
@@ -43,6 +49,15 @@ def of_columns(frames: Frames, error: FrameMetricsError) -> FrameMetricsError:
         gone: dict[str, list[str]] = {"by=": [], "metric=": [], **{one: [] for one in metrics}}
         return told.offering(gone | {frames.call.name: ["curve"]}, rank=ranks[0], metric="ctr")
     return error
+
+
+def _of_top_rows(frames: Frames, error: FrameMetricsError) -> FrameMetricsError:
+    """Return the error about cutoffs of rows without a query with the share of the rows that so many are."""
+    n, shares = frames.rows.select(pl.len()).collect().item(), dict[str, list[str]]()
+    for name, metric in read([one for one in frames.call.metrics if is_metric(one)]):
+        if metric.k and metric.k < n and metric.name in TAKES_TOP:
+            shares[name] = [f"{metric.name}(top={metric.k / n})"]
+    return error.offering(shares) if shares else error
 
 
 def _of_judgments(frames: Frames, error: FrameMetricsError, lacking: str) -> FrameMetricsError:

@@ -12,10 +12,9 @@ from frame_metrics.command.commands import COMMANDS, options_of
 from frame_metrics.command.files.columns_there import column_for, judgments_in
 from frame_metrics.command.front import PROGRAM
 from frame_metrics.command.offers.completed import completed, greatest_grade, with_whole_predictions
-from frame_metrics.command.offers.filtered import FILTERS, filtered
 from frame_metrics.command.offers.named_metrics import with_before
 from frame_metrics.command.offers.other_names import GATE
-from frame_metrics.command.offers.our_flags import first_file, known_flags, values_of, without
+from frame_metrics.command.offers.our_flags import DAYS, known_flags, values_of, without
 from frame_metrics.command.offers.trec_lines import in_trec
 from frame_metrics.command.offers.unknown_flags import with_flags_of_columns
 from frame_metrics.command.offers.whole import line
@@ -46,13 +45,12 @@ KEPT = (
     "--output",
     "--since",
     "--split",
+    "--where",
     "--max-drop",
     "--margin",
     "--alpha",
     *GATE,
 )  # options without which a call would be another
-OF_ROWS = re.compile(rf"(?:^|, )without (?:{'|'.join(FILTERS)}) (?:(?!, with(?:out)? --).)*")  # which awk then reads
-DAYS = ("--since", "--until", "--from-date", "--to-date")  # flags of the days whose rows are meant
 # Words behind a flag that are no values.
 WORDS = {
     "FILE",
@@ -107,10 +105,8 @@ def with_lines(error: FrameMetricsError, arguments: Sequence[str], error_of: Err
     ways = dict.fromkeys(_to_judge(arguments), "") | ways
     known = arguments[:1] and arguments[0] in COMMANDS
     values = values_of(known_flags(arguments[0], arguments[1:])[1] if known else arguments)
-    if {*FILTERS} & {*values}:  # each line without the rows would answer another question
-        ways = {rows: OF_ROWS.sub("", note) for one, note in ways.items() if (rows := _of_rows(one, values))}
-    if {*DAYS} & {*values}:  # as would each line of all days
-        ways = {one: note for one, note in ways.items() if "--since" in one.split()}
+    if {*DAYS} & {*values}:  # each line of all days would answer another question
+        ways = {one: note for one, note in ways.items() if {"--since", "--where"} & {*one.split()}}
     ways.pop(shlex.join([PROGRAM, *arguments]), None)
     first, then = ("first", "then") if arguments[:1] == ["convert"] else ("either", "or")
     if len(ways) > 1 and len({*ways.values()}) == 1:  # one note above all of them
@@ -130,13 +126,6 @@ def _noted(whole: str) -> tuple[str, str]:
 
 def _is_command(text: str) -> bool:
     return text.startswith(f"{PROGRAM} ")
-
-
-def _of_rows(whole: str, values: Mapping[str, str]) -> str:
-    """Return a command that reads only the rows that are asked for; "" if it cannot."""
-    command, tail = _parts(whole)
-    found = filtered([PROGRAM, *command], first_file(command), values)
-    return f"{found}{tail}" if found.startswith("awk") else ""
 
 
 def _judged(

@@ -25,6 +25,7 @@ OTHER_FLAGS = {
     **dict.fromkeys(("--format", "--output-format"), "--to"),
     **{f"--{one}": (f"--to {one}", f"--format {one}") for one in ("json", "jsonl", "csv", "tsv", "markdown")},
     **dict.fromkeys(("--out", "--outfile", "--out-file", "--output-file"), "--output"),
+    "--filter": "--where",
     **dict.fromkeys(("--run", "--runs", "--file", "--files", "-r"), "--input"),
     **dict.fromkeys(("--groundtruth", "--ground-truth", "--gold", "--judgments", "--qrel"), "--qrels"),
     **dict.fromkeys(("--group-by", "--groupby", "--segment", "--per", "--date", "--time", "--timestamp"), "--by"),
@@ -37,6 +38,7 @@ OTHER_FLAGS = {
     **dict.fromkeys(("--mde", "--delta"), "--detect"),
     **{f"--{one}": "--split" for one in SHARE_FLAGS},
     **dict.fromkeys(("--y-proba", "-s"), "--score"),
+    **dict.fromkeys(("--min-grade", "--min-rel", "--min-relevance", "--relevant-from", "--rel-threshold"), "--rel"),
     **dict.fromkeys(("--qid", "--queryid", "--query-id"), ("--query-id", "--query")),
     **dict.fromkeys(("--budget", "--limit", "--top", "-n"), "--n"),
     **dict.fromkeys(("--fail-below", "--fail-if-below", "--fail-if-under"), "--fail-under"),
@@ -54,11 +56,6 @@ OF_FIRST = ("--baseline", "--old", "--before", "--control", "--a", "--base", "--
 OF_SECOND = ("--new", "--after", "--candidate", "--treatment", "--variant", "--b", "--challenger")
 
 BASE = "the log of before, or what per-query wrote of it"
-NO_FILTER = Way(
-    "rows are not filtered here; --by COLUMN splits them, and evaluate - --from csv reads filtered rows from a pipe",
-    "",
-    value=r"[^-=<>!][^=<>!]*==?[^=<>!]+",
-)
 LEVEL = Way("the level of the test is 1 minus --ci, which is 0.95 by default", "--ci {}", value=r"0?\.\d+")
 OF_RATERS = Way(
     "two columns of judgments are those of a metric; agreement itself reads a row for each judgment",
@@ -121,7 +118,6 @@ SAVED = Way(
 FIRST_OF_TWO = Way(
     "two files are compared by compare, the first of which is the baseline", "", "compare", first=True, value=ANY
 )
-GATE_OF_FILES = "evaluate, compare, change and report have a gate, as change old.csv new.csv --fail-if-worse"
 NO_GATE = Way("", "", value=rf"{NUMBER}%?", alone="", note="without the gate")
 OF_DEPTH = Way(
     "--way depth has the documents that rank highest, of which awk keeps those down to a rank",
@@ -151,9 +147,11 @@ RETIRED = {
     "to-judge k": Way(
         "--n is how many documents are printed, and a cutoff follows the name of the metric, as ndcg@10", value=WHOLE
     ),
-    **dict.fromkeys(("where", "filter"), NO_FILTER),
-    **dict.fromkeys(("since", "until", "from-date", "to-date"), NO_FILTER._replace(typed=None)),
     **dict.fromkeys(("n", "limit", "top", "head"), FEWER),
+    **dict.fromkeys(
+        [f"disagreements {one}" for one in ("n", "limit", "top", "head", "worst")],
+        FEWER._replace(text="those who differ most are first, and | head cuts the rows"),
+    ),
     **{f"{name} {word}": NO_ROWS for name in PER_MEANS for word in ("n", "limit", "top", "head", "tail")},
     "tail": LAST,
     "mde": TO_DETECT,
@@ -188,10 +186,10 @@ RETIRED = {
         for end in ("", "-than")
     },
     "ab-test fail-if-worse": NO_GATE._replace(
-        text=f"ab-test has none, and --margin has the test of one; {GATE_OF_FILES}, for a file of each arm"
+        text="the gate names the arm that others are compared with, as --fail-if-worse-than control"
     ),
     "change fail-if-worse": NO_GATE._replace(
-        text=f"periods of one file have none; {GATE_OF_FILES}, for a file of each"
+        text="the gate names the earlier period, as --fail-if-worse-than 2026-W01, or its file"
     ),
     **dict.fromkeys(("compare-to", "compare-with"), FIRST_OF_TWO),
     **dict.fromkeys(("against", "reference-run", "saved"), SAVED),

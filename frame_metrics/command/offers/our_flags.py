@@ -11,14 +11,14 @@ import polars as pl
 
 from frame_metrics.command.call import OF_ANNOTATORS
 from frame_metrics.command.commands import options_of
-from frame_metrics.command.files.columns_there import columns_in, first_rows
+from frame_metrics.command.files.columns_there import columns_in, first_rows, words_of
 from frame_metrics.command.offers.losses import OF_LOSS, files_in, with_losses
 from frame_metrics.command.offers.metric_words import with_averages, with_parameters
 from frame_metrics.command.offers.named_metrics import METRIC_FLAGS, as_limit, is_metric, with_before, with_gates
-from frame_metrics.command.offers.other_names import GATE, Way
+from frame_metrics.command.offers.other_names import GATE, NUMBER, Way
 from frame_metrics.command.offers.other_options import OF_COLUMN, OF_FIRST, OF_SECOND, OTHER_FLAGS, RETIRED
 from frame_metrics.command.options import Option
-from frame_metrics.command.periods import TIMES, UNITS, holds_dates
+from frame_metrics.command.periods import DATE, TIMES, UNITS, holds_dates
 from frame_metrics.roles.roles import role_called
 
 OF_TWO_FILES = ("compare", "change", "sample-size")  # commands whose first file is the baseline
@@ -39,8 +39,12 @@ OF_IDS = (
 )
 OF_WEEKS = ("calendar", "iso", "number", "no", "start")  # words beside that for a period
 OF_PERIODS, LEAST_PERIOD = ("--by=", "--arm="), 3  # flags of periods, and letters of the word for one
-OF_PEOPLE, OF_MACHINE = ("--human", "--humans", "--people"), ("--llm", "--machine", "--judge")
-OF_JUDGES = (*OF_PEOPLE, *OF_MACHINE, "--a", "--b", "--with", "--against")
+# Words in flags of files of judgments by people, and by a machine.
+OF_PEOPLE, OF_MACHINE = {"human", "humans", "people", "manual"}, {"llm", "machine", "judge", "gpt", "ai"}
+OF_JUDGES = ("--a", "--b", "--with", "--against")
+# Flags of the first and the last day of the rows that are meant, and the signs of their conditions.
+DAYS = {"--since": ">=", "--from-date": ">=", "--start-date": ">=", "--until": "<=", "--to-date": "<="}
+DAYS |= {"--end-date": "<="}
 TEXT = ("text", "txt", "plain")  # other names of the format of a table
 
 
@@ -52,7 +56,7 @@ def known_flags(name: str, arguments: Sequence[str]) -> tuple[str, list[str]]:
     if name == "per-query" and "--baseline" in values_of(arguments):  # whose values are differences
         name, arguments = "compare", [*arguments, "--per-query"]
     if name in OF_ANNOTATORS:
-        arguments = _of_two_judges(arguments)
+        arguments = _of_two_judges(_of_predictions(arguments))
     elif "proxy" in options_of(name):
         arguments = _of_people_and_machine(arguments)
     arguments = with_parameters(name, with_averages(name, with_losses(name, arguments)))
@@ -74,7 +78,7 @@ def known_flags(name: str, arguments: Sequence[str]) -> tuple[str, list[str]]:
             words = ["table"]
         elif argument == "--ci" and "ci" in options_of(name) and (NO_LEVEL.match(after) or is_input(after)):
             words = ["--ci=0.95"]
-        elif name in OF_ANNOTATORS and flag in OF_JUDGES and not equals and os.path.isfile(after):
+        elif name in OF_ANNOTATORS and _of_judge(flag) and not equals and os.path.isfile(after):
             words = []  # a file is an input
         elif flag in OF_IDS and _pairs_rows(name, after, arguments):
             words = ["--doc"]
@@ -90,14 +94,19 @@ def _with_periods(arguments: Sequence[str], options: Container[str]) -> list[str
     """Return arguments in which a period that is no column, as week, is that of the only column of dates."""
     words = [part for one in arguments for part in (one.split("=", 1) if one.startswith(OF_PERIODS) else [one])]
     asked = [one for one, before in with_before(words) if before in ("--by", "--arm") and _period_in(one)]
-    rows = first_rows(arguments) if asked and "every" in options else pl.DataFrame()
-    asked = [one for one in asked if one not in rows.columns]
-    dates = [one for one in rows.columns if holds_dates(rows[one])]
+    asked = [one for one in asked if one not in first_rows(arguments).columns] if "every" in options else []
+    dates = _dates_in(arguments) if asked else []
     if len(asked) != 1 or len(dates) != 1:
         return [*arguments]
     named = [dates[0] if one == asked[0] and before in ("--by", "--arm") else one for one, before in with_before(words)]
     every = UNITS.get(_period_in(asked[0]), "")
     return [*named, *(["--every", f"1{every}"] if every and not {"--every", "--since"} & {*words} else [])]
+
+
+def _dates_in(arguments: Sequence[str]) -> list[str]:
+    """Return the columns of dates in the first file that has columns."""
+    rows = first_rows(arguments)
+    return [one for one in rows.columns if holds_dates(rows[one])]
 
 
 def _pairs_rows(name: str, value: str, arguments: Sequence[str]) -> bool:
@@ -117,7 +126,7 @@ def read_otherwise(typed: Sequence[str], ours: Sequence[str]) -> bool:
     """Return True for arguments that set a gate, or a period, which nobody typed by its name, or by another."""
     flags = {one.partition("=")[0].replace("_", "-") for one in typed}
     flags |= {words.split(" ")[0] for one in flags for words in [OTHER_FLAGS.get(one)] if isinstance(words, str)}
-    return bool({*OF_LOSS, "--every"} & {*ours} - flags)
+    return bool({*OF_LOSS, "--every", "--where"} & {*ours} - flags)
 
 
 def _takes_gates(name: str, arguments: Sequence[str]) -> bool:
@@ -159,7 +168,10 @@ def _each_metric(arguments: Sequence[str]) -> list[str]:
 
 
 def _with_filters(arguments: Sequence[str], options: Mapping[str, Option]) -> list[str]:
-    """Return arguments in which a column that is named as a flag, with one of its values, is a filter of rows."""
+    """Return arguments in which a column that is named as a flag, with one of its values, is a condition on rows.
+
+    So is the first or the last day, of the only column of dates.
+    """
     found, filters, left = list[str](), list[str](), [*arguments]
     while left:
         flag, equals, value = left[0].partition("=")
@@ -167,12 +179,13 @@ def _with_filters(arguments: Sequence[str], options: Mapping[str, Option]) -> li
         known = has_flag(flag, options) or flag in OTHER_FLAGS or flag[2:] in RETIRED or role_called(column)
         rows = first_rows(arguments) if flag[:2] == "--" and not known else pl.DataFrame()
         values = rows[column] if column in rows.columns else pl.Series(dtype=pl.String)
-        is_filter = not values.dtype.is_nested() and value in values.cast(pl.String)
+        dates = _dates_in(arguments) if flag in DAYS and not has_flag(flag, options) and DATE.fullmatch(value) else []
+        is_filter = len(dates) == 1 or (not values.dtype.is_nested() and value in values.cast(pl.String))
         if is_filter:
-            filters.append(f"{column}={value}")
+            filters.append(f"{dates[0]}{DAYS[flag]}{value}" if dates else f"{column}={value}")
         found += [] if is_filter else left[:1]
         left = left[2 if is_filter and not equals else 1 :]
-    return [*found, *(["--filter", " and ".join(filters)] if filters else [])]
+    return [*found, *(word for one in filters for word in ("--where", one))]
 
 
 def _of_raters(arguments: Sequence[str], options: Mapping[str, Option]) -> list[str]:
@@ -206,18 +219,31 @@ def _of_two_judges(arguments: Sequence[str]) -> list[str]:
     return [*arguments[: at + 1], own[0][0], *rest]
 
 
+def _of_predictions(arguments: Sequence[str]) -> list[str]:
+    """Return arguments in which what two files predict are the labels that are compared, and not what is true."""
+    if "--predicted" not in arguments or "--annotator" in arguments or len(files_in(arguments)) != 2:
+        return [*arguments]
+    return ["--label" if one == "--predicted" else one for one in without(arguments, ["--label"])[0]]
+
+
 def _of_people_and_machine(arguments: Sequence[str]) -> list[str]:
     """Return arguments in which a file of people's judgments is that of --qrels, and one of a machine's of --proxy.
 
     Beside people's alone, the file of --qrels is the machine's.
     """
-    flags = (*OF_PEOPLE, *OF_MACHINE, "--qrels")
+    flags = {flag for flag in (one.partition("=")[0] for one in arguments) if flag == "--qrels" or _of_judge(flag)}
     words = [part for one in arguments for part in (one.split("=", 1) if one.partition("=")[0] in flags else [one])]
-    files = {flag for value, flag in with_before(words) if flag in flags and os.path.isfile(value)}
-    ours = dict.fromkeys({*OF_PEOPLE} & files, "--qrels") | dict.fromkeys({*OF_MACHINE} & files, "--proxy")
+    files = {flag for value, flag in with_before(words) if _of_judge(flag) and os.path.isfile(value)}
+    ours = {one: "--qrels" for one in files if words_of(one) & OF_PEOPLE}
+    ours |= {one: "--proxy" for one in files if words_of(one) & OF_MACHINE}
     if "--qrels" in ours.values() and not {"--proxy"} & {*words, *ours.values()}:
         ours["--qrels"] = "--proxy"
     return [ours.get(one, one) for one in words] if ours else [*arguments]
+
+
+def _of_judge(flag: str) -> bool:
+    """Return True for the flag of a file of judgments, by one of two who judge."""
+    return flag in OF_JUDGES or (flag[:2] == "--" and bool(words_of(flag) & (OF_PEOPLE | OF_MACHINE)))
 
 
 def _with_query_id(arguments: Sequence[str]) -> list[str]:
@@ -321,7 +347,7 @@ def _columns(arguments: Sequence[str]) -> list[str]:
 def _is_column(name: str, arguments: Sequence[str]) -> bool:
     """Return True for a column of a file among arguments, or several with commas; for any if no file has columns."""
     there = _columns(arguments)
-    return not there or {*name.split(",")} <= {*there}
+    return {*name.split(",")} <= {*there} if there else not re.fullmatch(NUMBER, name)
 
 
 def has_flag(flag: str, options: Container[str]) -> bool:

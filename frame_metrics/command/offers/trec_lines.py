@@ -8,7 +8,6 @@ from collections.abc import Sequence
 
 from frame_metrics.command.files.columns_there import columns_in
 from frame_metrics.command.front import PROGRAM
-from frame_metrics.command.offers.filtered import is_filter
 from frame_metrics.command.offers.named_metrics import with_before
 from frame_metrics.command.offers.other_options import RETIRED
 from frame_metrics.command.offers.our_flags import first_file, values_of
@@ -53,7 +52,7 @@ def in_trec(arguments: Sequence[str]) -> str:
     if missing:
         ways = " and ".join(missing.values())
         told.append(f"{listed(there)}: none is called as the {' or the '.join(missing)}; name it with {ways}")
-    if missing or not all(is_filter(one, values[one]) for one in others):
+    if missing or others:
         commands = []
     return "\n".join([problem, *told, *map(shlex.join, commands)])
 

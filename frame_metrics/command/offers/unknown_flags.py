@@ -18,7 +18,6 @@ from frame_metrics.command.files.formats import format_of
 from frame_metrics.command.offers.named_metrics import COMPARED, METRIC_FLAGS, is_metric, parted
 from frame_metrics.command.offers.other_names import GATE, NUMBER
 from frame_metrics.command.offers.other_options import OTHER_FLAGS
-from frame_metrics.command.offers.our_flags import values_of
 from frame_metrics.command.options import JUDGMENTS, VERB, Option, literal
 from frame_metrics.command.periods import DATE
 from frame_metrics.errors import FrameMetricsError
@@ -81,9 +80,8 @@ def _each(command: str, name: str, value: str, known: Mapping[str, Option], type
             each = [word for one in value.split(",") for word in (meant.words[0], one)]
             yield meant._replace(words=each, text=_in_place(each, [name, value])) if "," in value else meant
         return
-    if "since" in known and DATE.fullmatch(value):  # the later of two days begins the later period
-        later = max(value, values_of(typed).get("--since", ""))
-        yield _taken_as(known["since"], value, name, typed, later)
+    if "since" in known and DATE.fullmatch(value):
+        yield _taken_as(known["since"], value, name, typed)
         return
     choices = [one for one, its in known.items() if value and _may_be(its, value)]
     if one := choices[0] if len(choices) == 1 else _likeliest(choices, known, name):
@@ -148,7 +146,14 @@ def not_read(command: str, argument: str, after: Sequence[str]) -> bool:
     """Return True for a known flag with a value that its option cannot read."""
     flag, equals, value = argument.partition("=")
     option, value = options_of(command).get(flag[2:].replace("-", "_")), value if equals else next(iter(after), "")
-    if flag[:2] != "--" or flag in GATE or option is None or option.kind.switch or not value or value[:1] == "-":
+    if (
+        flag[:2] != "--"
+        or flag in (*GATE, "--where")
+        or option is None
+        or option.kind.switch
+        or not value
+        or value[:1] == "-"
+    ):
         return False
     try:
         option.value([value] if option.kind.many else value, flag)

@@ -262,10 +262,12 @@ def _as_names(frames: Frames, error: BadValueError) -> BadValueError:
     if not 2 < len(names) <= MOST_NAMES or any("=" in name for name in names):
         return error
     scale, typed = [f"{name}={at}" for at, name in enumerate(names)], "label" in frames.call.set_options
-    flags = shlex.join(["--grade", column, "--level", "nominal", *(f"--scale={one}" for one in scale)])
+    level = {"level": "nominal"} if "level" in options_of(frames.call.name) else {}
+    named = [word for name, value in level.items() for word in (f"--{name}", value)]
+    flags = shlex.join(["--grade", column, *named, *(f"--scale={one}" for one in scale)])
     way = f"of names without an order pass {flags}{' in the place of --label' * typed}"
     gone: dict[str, list[str]] = {"label=": []} if typed else {}
-    return BadValueError(f"{error}; {way}").offering(gone, grade=column, level="nominal", scale=scale)
+    return BadValueError(f"{error}; {way}").offering(gone, grade=column, **level, scale=scale)
 
 
 def _of_metrics(frames: Frames, problem: str) -> ColumnError:
