@@ -693,6 +693,25 @@ def test_rows_with_weights_or_clusters_get_the_bootstrap(metric: str, role: str)
     assert said == f"test={test!r} {why[role]}; pass test='bootstrap', or {role}=None"
 
 
+@pytest.mark.parametrize("clusters", [2, 3, 6, 9, 10])
+def test_few_clusters_have_students_interval(clusters: int) -> None:
+    """Of equal clusters it is that of the differences of each; from ten on percentiles, which stay among these."""
+    frame = drawn(40 * clusters, seed=clusters + 1).with_columns(user=pl.col("doc") // 40)
+    row = row_of(frame, "accuracy", {"cluster": "user"}, resamples=1000)
+    right = [np.array(one) == sides(frame, "label")[0] for one in sides(frame, "predicted")]
+    each = (right[0].astype(float) - right[1]).reshape(clusters, 40).mean(axis=1)
+    mean, error = each.mean(), each.std(ddof=1) / sqrt(clusters)
+    few = clusters < 10
+    low, high = np.clip(stats.t.interval(0.95, clusters - 1, mean, error), -1, 1)
+    if few:
+        assert [row["ci_low"], row["ci_high"]] == pytest.approx([low, high], abs=0.03 * (high - low))
+        p = max(2 * stats.t.sf(abs(mean / error), clusters - 1), 2 ** (1 - clusters))
+        assert row["p_value"] == pytest.approx(p, rel=0.1)
+        assert (row["mde"] is None) == (clusters < 6)  # of so few no p-value is below .05
+    else:
+        assert each.min() <= row["ci_low"] <= row["ci_high"] <= each.max()
+
+
 def test_a_cluster_for_each_document_is_no_cluster() -> None:
     """Documents that are clusters of their own are drawn as without clusters."""
     frame = drawn(40).with_columns(user=pl.col("doc") * 3)

@@ -323,9 +323,8 @@ class ArmRows:
             return {}
         most = max(map(len, each))  # an arm with few rows has more draws; those of the other arm are repeated
         units = self._whole.n_units(self.asked[metric][1])[at].tolist()
-        margin = (self.asked[metric][1], self.margins[metric])
-        known = None if np.isnan(margin[1]) else margin
-        return by_draws(values, np.array([np.resize(one, most) for one in each]), self.options, units, known)
+        asked = self.asked[metric][1], self.margins[metric]
+        return by_draws(values, np.array([np.resize(one, most) for one in each]), self.options, units, *asked)
 
     def _by_newcombe(self, metric: int, at: list[int], values: list[float]) -> Row:
         """Return intervals and p-value by Newcombe, of the intervals of both arms, which may share clusters."""

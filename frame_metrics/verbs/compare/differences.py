@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from math import comb
+from math import comb, sqrt
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -20,9 +20,9 @@ from frame_metrics.metrics.metric import Metric
 from frame_metrics.metrics.names import Asked
 from frame_metrics.plan.call import Call
 from frame_metrics.roles.columns import Columns
-from frame_metrics.stats.arms import drawn_relative_ends, freedom, relative
+from frame_metrics.stats.arms import drawn_relative_ends, freedom, relative, relative_ends
 from frame_metrics.stats.delong import around
-from frame_metrics.stats.exact import detectable, expanded_level, normal
+from frame_metrics.stats.exact import detectable, expanded_level, normal, student, t_quantile
 from frame_metrics.stats.flips import least_p
 from frame_metrics.stats.margins import margin_p_of_candidates, margin_p_of_draws, normally_above
 from frame_metrics.stats.resampling import vary
@@ -35,6 +35,8 @@ Pair: TypeAlias = tuple[int, int]  # the numbers of a system and of its baseline
 
 # Fewer units than this count as so many when a level is expanded: with one the interval would have no ends.
 MIN_UNITS_TO_EXPAND = 2
+# With fewer units intervals are not made by resampling: no resampled mean is outside the few values of the data.
+MIN_UNITS_TO_RESAMPLE = 10
 MIN_UNITS_FOR_ANY_P = 1000  # units of each arm from which on a p-value may be as small as floats are
 VALUE_COLUMNS = ("value", "baseline_value", "difference")
 INFERENCE = ("ci_low", "ci_high", "p_value", "p_adjusted", "effect_size")
@@ -194,11 +196,13 @@ def by_draws(
     drawn: Array,
     options: CompareOptions,
     units: Sequence[float],
-    margin: tuple[Metric, float] | None = None,
+    metric: Metric,
+    margin: float = np.nan,
 ) -> Row:
     """Return intervals and p-value of the difference of two values by the bootstrap.
 
-    The level is expanded, as few units need it (``expanded_level``). Where no draw differs from another there is no
+    The level is expanded, as few units need it (``expanded_level``); with fewer than ``MIN_UNITS_TO_RESAMPLE`` they are
+    Student's t. Where no draw differs from another there is no
     interval, and the p-value is the least that so many units can have if their sides are exchanged.
 
     Parameters
@@ -207,7 +211,7 @@ def by_draws(
     drawn : their values in the resamples, shape (2, draws).
     options : the level of the intervals.
     units : how many units were resampled, or Kish's number; of two arms those of each.
-    margin : the metric, and its margin, if it has one and the difference is to be compared with it.
+    metric, margin : the metric, and its margin if the difference is to be compared with it.
     """
     with np.errstate(invalid="ignore"):  # values may be infinite, as odds are
         drawn = drawn[:, ~np.isnan(drawn[0] - drawn[1])]
@@ -223,9 +227,11 @@ def by_draws(
         row["mde"] = detectable(options.ci) * float(differences.std())
         if len(units) > 1 and vary(differences):  # of arms p is the level at which this interval ends at 0
             row["p_value"] = min(2 * margin_p_of_draws(differences[:, None], np.zeros(1), n, df).min(), 1.0)
-        if margin is not None and np.isfinite(values).all() and vary(differences):
-            known = margin_p_of_draws(margin[0].sign * differences[:, None], np.array(margin[1:]), n, df)
-            row |= margin_columns(known[:, 0], margin[0])
+        if min(units) < MIN_UNITS_TO_RESAMPLE and np.isfinite(drawn).all() and np.isfinite(values).all():
+            row |= _by_t(values, drawn, n, df, options.ci, metric)
+        if np.isfinite([*values, margin]).all() and vary(differences):
+            known = margin_p_of_draws(metric.sign * differences[:, None], np.array([margin]), n, df)
+            row |= margin_columns(known[:, 0], metric)
     if not vary(differences):
         row |= dict.fromkeys(("ci_low", "ci_high", "relative_low", "relative_high", "mde"), np.nan)
     least = least_of_units(units)
@@ -233,6 +239,25 @@ def by_draws(
         row["mde"] = np.nan
     row["p_value"] = max(row["p_value"], least)
     return row if np.isfinite(values).all() else row | {"p_value": np.nan}
+
+
+def _by_t(values: Sequence[float], drawn: Array, n: float, df: float, level: float, metric: Metric) -> Row:
+    """Return intervals and p-value of a difference by Student's t, with the spread of draws as its standard error.
+
+    ``values``, ``drawn``: as in ``by_draws``; ``n``, ``df``: as ``_effective_n`` returns them.
+    """
+    if not (n > 1 and df >= 1):
+        return dict.fromkeys(("ci_low", "ci_high", "relative_low", "relative_high", "mde"), np.nan)
+    difference, n_errors, widened = values[0] - values[1], t_quantile((1 + level) / 2, df), n / (n - 1)
+    error, widest = sqrt(widened * float((drawn[0] - drawn[1]).var())), metric.range[1] - metric.range[0]
+    low, high = np.clip([difference - n_errors * error, difference + n_errors * error], -widest, widest).tolist()
+    mde = detectable(level, df=df) * error
+    row: Row = {"ci_low": low, "ci_high": high, "mde": mde if mde <= widest else np.nan}
+    row |= {"p_value": student(difference / error, df)} if error else {}
+    signs = np.sign(drawn)
+    of_logs = widened * np.log(drawn[0] / drawn[1]).var() if signs.all() and (signs == signs[0, 0]).all() else np.nan
+    ends = relative_ends(np.array(values)[:, None], np.array([of_logs]), np.array([n_errors]))
+    return row | dict(zip(RELATIVE[1:], ends[:, 0].tolist(), strict=True))
 
 
 def _effective_n(drawn: Array, units: Sequence[float]) -> tuple[float, float]:

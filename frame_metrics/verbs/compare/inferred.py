@@ -23,14 +23,13 @@ from frame_metrics.stats.significance import (
     interval_and_p_value,
     weighted_values,
 )
+from frame_metrics.verbs.compare.differences import MIN_UNITS_TO_RESAMPLE
 from frame_metrics.verbs.compare.options import CompareOptions
 from frame_metrics.verbs.compare.pair_families import flip_families
 from frame_metrics.verbs.compare.pair_groups import PairDifferences, PairGroup
 
 BOUNDS = "bounds"  # the key of a row under which ``leaderboard`` finds bounds of one side; no column of a result
 POWER = 0.8  # the chance with which a difference of ``mde`` is detected
-# With fewer units intervals are not made by resampling: no resampled mean is outside the few values of the data.
-MIN_UNITS_TO_RESAMPLE = 10
 
 
 def infer(groups: Sequence[PairGroup], options: CompareOptions, tick: Tick, *, n_tested_elsewhere: int = 0) -> None:

@@ -349,5 +349,6 @@ class RowComparison:
             return {}
         constant = np.full(len(draws[i, self.system_side]), row["baseline_value"])  # chance does not vary
         drawn = [*(draws[i, side] for side in self.sides), constant][:2]
-        known = margin if not np.isnan(margin[1]) and self._enough_differ(margin[0]) else None
-        return by_draws([row["value"], row["baseline_value"]], np.array(drawn), self.options, [n_units], known)
+        metric, most = margin
+        most = most if not np.isnan(most) and self._enough_differ(metric) else np.nan
+        return by_draws([row["value"], row["baseline_value"]], np.array(drawn), self.options, [n_units], metric, most)
