@@ -89,6 +89,11 @@ class Cases:
         return self.columns.weight is not None
 
     @property
+    def independent(self) -> bool:
+        """True if rows have neither weights nor clusters: each counts one, and is drawn by itself."""
+        return not (self.weighted or self.columns.cluster)
+
+    @property
     def sums_weights(self) -> bool:
         """True if sums add up the column "weight" (of weights or counts); otherwise each row counts 1."""
         return "weight" in self.rows.columns

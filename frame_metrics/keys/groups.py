@@ -129,10 +129,10 @@ class ResultGroups:
         """
         return parts[0] if self.order is None else np.concatenate(parts, axis).take(self.order, axis)
 
-    def key_rows(self) -> dict[str, Array]:
-        """Return the key rows of an answer that has a row for each group, in order."""
+    def key_rows(self, group: Array) -> dict[str, Array]:
+        """Return the key rows of an answer; ``group``: the group of each of its rows, by its place in the result."""
         rows = [segments.key_rows() for segments in self.each]
-        return {name: self.in_result_order([one[name] for one in rows]) for name in rows[0]}
+        return {name: self.in_result_order([one[name] for one in rows])[group] for name in rows[0]}
 
     @property
     def key_table(self) -> pl.DataFrame | None:

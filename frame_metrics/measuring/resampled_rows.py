@@ -248,7 +248,7 @@ class RowDraws:
         cases, n = self.inputs.cases, len(self.inputs.segments)
         if self.paired:
             return self._same_rows(kind, n)
-        if kind is Classes and not (cases.weighted or cases.columns.cluster):
+        if kind is Classes and cases.independent:
             return self._cells()
         return self._rows(kind, n)
 

@@ -283,7 +283,7 @@ def tidied(each: Averaged, options: EvaluateOptions, groups: ResultGroups, wide:
             columns[name] = (integer_column if name in COUNT_COLUMNS else float_column)(values.T.ravel(), name)
     if options.margins:
         columns = {"total_over": groups.total_over()[group]} | columns
-    return Answer({name: rows[group] for name, rows in groups.key_rows().items()}, columns, table=groups.key_table)
+    return Answer(groups.key_rows(group), columns, table=groups.key_table)
 
 
 def _side_by_side(

@@ -47,7 +47,6 @@ def ends_of_rows(
 
 def of_areas(cases: Cases, wanted: Sequence[Wanted], options: EvaluateOptions) -> dict[int, float]:
     """Return the metrics with an interval of areas under ROC curves, by position, each with its slope by the area."""
-    independent = cases.binary and not (cases.weighted or cases.columns.cluster)
-    if options.ci is None or options.method == "bootstrap" or not independent:
+    if options.ci is None or options.method == "bootstrap" or not (cases.binary and cases.independent):
         return {}
     return {i: metric.slope_by_area for i, (_, metric, _) in enumerate(wanted) if metric.slope_by_area is not None}

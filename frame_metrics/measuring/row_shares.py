@@ -36,16 +36,16 @@ def ends_by_shares(
         found = inputs.cached(("share", metric), lambda: share_of_marks(inputs, of_each_row(cases, metric)))
         return np.where(np.isnan(value), np.nan, _with_ends(found, level, cases)[1:])
     made = made_of(metric, average if c is None else None, binary=binary)
-    independent = not (cases.weighted or cases.columns.cluster)
-    if made is None or inputs.table is None or not (independent or cases.conventions.collection_size_number is None):
+    if made is None or inputs.table is None:
         return None
-    if made.of_decided and inputs.tables.undecided.any():
+    unlisted = not cases.independent and cases.conventions.collection_size_number is not None
+    if unlisted or (made.of_decided and inputs.tables.undecided.any()):
         return None
     against = c if c is not None else 1 if binary else None
-    find = _of_table if independent else _of_rows
+    find = _of_table if cases.independent else _of_rows
     found = np.array([find(inputs, marks, against, level) for marks in made.marks])  # (shares, 3, segments)
     correlation: Array | float = 0.0
-    if len(made.marks) == 2 and against is not None and not independent:
+    if len(made.marks) == 2 and against is not None and not cases.independent:
         of_both = partial(_correlation, inputs, made, against, found[:, 0])
         correlation = inputs.cached(("correlation", metric, average, c), of_both)
     ends = _combined_ends(made, found[:, 0], found[:, 1:], correlation)

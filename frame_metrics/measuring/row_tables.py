@@ -119,7 +119,7 @@ def _counts_of_classes(inputs: Inputs, group: Array, n: int) -> Array:
 def _each_segment(inputs: Inputs) -> Iterator[RowsOfTable]:
     """Yield the rows with a weight of each segment; of independent rows those of each cell of the table together."""
     cases, size = inputs.cases, len(inputs.segments)
-    if not (cases.weighted or cases.columns.cluster):
+    if cases.independent:
         for segment in range(size):
             true, found, amount = inputs.tables.cells_of(segment)
             yield RowsOfTable(true, found, amount, np.ones(len(true)))

@@ -490,10 +490,15 @@ class Metric:
         """Names of the columns that the kernel reads besides those of roles, found in the same way."""
         return self._tried[1]
 
+    @property
+    def _with_examples(self) -> Metric:
+        """The metric with an example of each parameter that it needs."""
+        return replace(self, params={**self.params, **{name: self.examples[name] for name in self.missing}})
+
     @cached_property
     def _tried(self) -> tuple[frozenset[str], tuple[str, ...]]:
         if self.missing:
-            return replace(self, params={**self.params, **{name: self.examples[name] for name in self.missing}})._tried
+            return self._with_examples._tried
         if self.input in (Classes, ClassScores, TwoRankings):
             return frozenset(), ()
         if self.input is Lists:  # undefined without the catalogue, where it is read
@@ -523,8 +528,7 @@ class Metric:
         ):
             return False
         if self.missing:
-            filled = {**self.params, **{name: self.examples[name] for name in self.missing}}
-            return replace(self, params=filled).counts_unfound
+            return self._with_examples.counts_unfound
         # The same two results of two queries, the second of which has another relevant document.
         grade, lengths, n_ret = np.array([1.0, 0, 1, 0, 2]), np.array([2, 3]), np.array([2, 2])
         found, with_unfound = self.compute(FullRanking(grade, lengths, n_ret, size=np.array([9, 9])))

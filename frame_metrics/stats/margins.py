@@ -24,6 +24,7 @@ from frame_metrics.stats.arms import (
 from frame_metrics.stats.exchange import least_p_of_arms, permuted
 from frame_metrics.stats.flips import every_flip, flipped, p_value_of_count
 from frame_metrics.stats.paired_shares import newcombe
+from frame_metrics.stats.sequence import level_of_errors
 from frame_metrics.stats.significance import CLOSE, MIN_UNITS, adjusted
 from frame_metrics.stats.skewness import above, skewness, straightened
 from frame_metrics.stats.strata import Strata
@@ -102,11 +103,6 @@ def none_moved(share: Any, n: float) -> Any:
 def normally_above(z: float) -> float:
     """Return the one-sided p-value of a normal statistic, for a mean above 0."""
     return erfc(z / sqrt(2)) / 2
-
-
-def level_away(z: float) -> float:
-    """Return the level of a normal interval whose ends are z standard errors from the estimate."""
-    return 1 - erfc(z / sqrt(2))
 
 
 def margin_p_of_pairs(shifted: Shifted, permutations: int, seed: int, test: str) -> Array:
@@ -319,7 +315,7 @@ def _above(t: float, df: float, skew: float, test: str) -> float:
 
 def _newcombe_ends(arms: Arms | Strata, variances: Array, column: int, z: float) -> tuple[float, float]:
     """Return the ends of Newcombe's interval of a difference of two shares of arms, ``z`` standard errors away."""
-    low, high = newcombe_intervals(arms, variances, level_away(z), [column])[:, column].tolist()
+    low, high = newcombe_intervals(arms, variances, level_of_errors(z), [column])[:, column].tolist()
     return low, high
 
 

@@ -85,7 +85,7 @@ def _counts(cases: Cases, *, margins: bool, shares: bool, payoffs: bool) -> Answ
         columns |= {
             name: float_column(each[group, actual, predicted]) for name, each in zip(PAYOFFS, paid, strict=True)
         }
-    return Answer({name: rows[group] for name, rows in groups.key_rows().items()}, columns, table=groups.key_table)
+    return Answer(groups.key_rows(group), columns, table=groups.key_table)
 
 
 def _with_totals(cells: Crossed, *, some: bool) -> Array:

@@ -27,8 +27,9 @@ from frame_metrics.metrics.shares import are_row_shares
 from frame_metrics.plan.source import Source
 from frame_metrics.stats.arms import compared, relative_ends
 from frame_metrics.stats.exact import detectable, normal_quantile
-from frame_metrics.stats.margins import level_away, margin_p_of_arms, margin_p_of_ends
+from frame_metrics.stats.margins import margin_p_of_arms, margin_p_of_ends
 from frame_metrics.stats.resampling import vary
+from frame_metrics.stats.sequence import level_of_errors
 from frame_metrics.stats.shares import hybrid, relative_hybrid
 from frame_metrics.stats.significance import CLOSE
 from frame_metrics.verbs.compare.arm_losses import arms_of_losses, losses_of_rows
@@ -349,7 +350,7 @@ class ArmRows:
         """Return the p-values of the bound of Newcombe's interval, for a loss and for a gain of the margin."""
 
         def ends(z: float) -> tuple[float, float]:
-            each = self._ends(metric, level_away(z))
+            each = self._ends(metric, level_of_errors(z))
             if each is None:
                 return np.nan, np.nan
             low, high = hybrid(parts, each[:, at].T, 0.0, (1.0, -1.0), correlation).tolist()
