@@ -24,7 +24,6 @@ def check_found(call: Call, log: Facts, asked: Asked, averages: Averages = (None
 
     Parameters
     ----------
-    call : the call.
     log : the log, or the facts about all pieces.
     asked, averages : the metrics, and the averages that are asked for.
     """

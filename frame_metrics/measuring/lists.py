@@ -44,7 +44,6 @@ class Results:
 
         Parameters
         ----------
-        metric : the metric.
         segment : the number of each result's segment, -1 for none, shape (results,).
         n : number of segments.
         weight : of each list's query, shape (rankings,); None: all are equal.

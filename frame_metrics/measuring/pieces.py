@@ -366,7 +366,6 @@ def check_leading_zeros_of_pieces(
     ----------
     table : the tables of the pieces, with the facts ``ZEROS`` and ``ZERO_DOCS``.
     without_rows : the rows of the judgments whose query has no row in any piece.
-    work : the work.
     pieces : those of the frame, which are read again for the error; None if that cannot be.
     """
     queries, documents = (table[name].drop_nulls().explode().drop_nulls().to_list() for name in (ZEROS, ZERO_DOCS))

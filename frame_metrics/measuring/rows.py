@@ -117,7 +117,6 @@ def average_of(metric: Metric, average: str | None, *, binary: bool) -> str:
 
     Parameters
     ----------
-    metric : the metric.
     average : the one that is asked for; None for the metric's default.
     binary : whether there are two classes, one of which is relevant.
     """

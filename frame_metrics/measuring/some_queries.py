@@ -46,7 +46,6 @@ def _taken(columns: Columns, queries: Sequence[tuple[Any, ...]], piece: pl.DataF
     ----------
     columns : the roles of the columns.
     queries : the queries, each as a value for each query column.
-    piece : the piece.
     """
     query = columns.query
     keys = piece.select(ORDER if name in columns.shape.made else name for name in query)

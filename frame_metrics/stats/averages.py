@@ -92,7 +92,6 @@ def averages_of(metric: Metric, averages: Averages, *, weighted: bool) -> list[s
 
     Parameters
     ----------
-    metric : the metric.
     averages : those of the call; None stands for the sum of a count, and for the mean of any other metric.
     weighted : whether queries have weights.
     """
@@ -168,7 +167,6 @@ def pooled(metric: Metric, counts: Array, fill: float | None, raw: Array) -> Tal
 
     Parameters
     ----------
-    metric : the metric.
     counts : the counts of each query, such as those of the 2x2 table, shape (counts, queries).
     fill : the substitute for an undefined value; None for null.
     raw : the values of single queries, NaN where undefined, shape (queries,).
