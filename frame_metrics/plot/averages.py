@@ -371,7 +371,7 @@ def _written(value: float | None, summed: bool, form: str) -> str:
 def tooltip_of(part: Tidy, name: str, ends: Ends) -> list[Any]:
     """Return the texts that are shown for the value under the pointer."""
     columns = {"value": name, "k": "k"} | ({} if ends is None else {ends[0]: "from", ends[1]: "to"}) | {"n": "rests on"}
-    return tooltip(part, {column: title for column, title in columns.items() if column in part.table.columns})
+    return tooltip(part, columns)
 
 
 def _at_ends(table: pl.DataFrame) -> pl.DataFrame:

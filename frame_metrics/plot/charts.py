@@ -134,9 +134,10 @@ def without_overlap(heights: Sequence[float], least: float) -> list[float]:
 
 
 def tooltip(tidy: Tidy, columns: Mapping[str, str]) -> list[Any]:
-    """Return the tooltip of marks: the keys, and ``columns`` with their titles."""
+    """Return the tooltip of marks: the keys, and those of ``columns`` that the data have, with their titles."""
     keys = [alt.Tooltip(f"{name}:N", title=getattr(tidy, name).title) for name in tidy.series]
-    return [*keys, *(alt.Tooltip(column, type=_type(tidy, column), title=title) for column, title in columns.items())]
+    there = [(name, title) for name, title in columns.items() if name in tidy.table.columns]
+    return [*keys, *(alt.Tooltip(name, type=_type(tidy, name), title=title) for name, title in there)]
 
 
 def _type(tidy: Tidy, column: str) -> Any:

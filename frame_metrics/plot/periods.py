@@ -314,7 +314,7 @@ def _course(
     x, named = axis.channel(), several and part.facet is None
     channels = colored(key, dashes=True, legend=several and not named)
     titles = {"value": name, WHEN: axis.name, "ci_low": "from", "ci_high": "to", "n": "rests on"}
-    tips = tooltip(part, {column: title for column, title in titles.items() if column in part.table.columns})
+    tips = tooltip(part, titles)
     layers = [line_mark(key, name, strokeJoin="round").encode(x=x, y=y, **channels, tooltip=tips)]
     if "ci_low" in part.table.columns:
         band = (
