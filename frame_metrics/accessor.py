@@ -770,7 +770,8 @@ class IRM(Generic[Frame]):
         list.
 
         With a ``proxy`` the value is the mean by people, estimated from both sides. ``n`` is the number of queries
-        whose results people judged, down to the cutoff, and ``n_undefined`` refers to these. More columns follow:
+        whose results people judged, down to the cutoff, as far as the machine did; ``n_undefined`` refers to these.
+        More columns follow:
         ``n_proxy``, the queries that only the machine judged, ``lambda``, the weight of the machine (0 to 1),
         ``people_value``, the mean by people alone over the ``n`` queries, ``proxy_value``, the mean by the machine
         alone over all, and ``proxy_bias`` (with ``ci`` also ``proxy_bias_low`` and ``proxy_bias_high``), its mean less

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import polars as pl
 
 from frame_metrics.answer import Answer
-from frame_metrics.data.log import Log, WholeLogFacts
+from frame_metrics.backends.polars import PolarsFrame
+from frame_metrics.backends.protocol import SeparateJudgments
+from frame_metrics.data.log import NO_PIECE, Log, WholeLogFacts
 from frame_metrics.errors import BadValueError, NotComputableError, check_key_names, listed, prefix_errors
 from frame_metrics.inputs import Array, FullRanking, FullScores, Pool
 from frame_metrics.inputs.records import record
@@ -18,8 +21,10 @@ from frame_metrics.keys.groups import CellGroups, as_text, groups_of, rows_in
 from frame_metrics.keys.ids import in_common_type
 from frame_metrics.keys.index import Index
 from frame_metrics.measuring.found_query import check_found
+from frame_metrics.measuring.indexed import indexed
 from frame_metrics.measuring.pairs import ByPeople, all_filled
-from frame_metrics.measuring.queries import measure
+from frame_metrics.measuring.pieces import Measuring, gather, work_of
+from frame_metrics.measuring.queries import measure, measure_rankings
 from frame_metrics.measuring.results import (
     ENDS,
     Averaged,
@@ -36,7 +41,7 @@ from frame_metrics.metrics.names import Asked
 from frame_metrics.metrics.ranking import judged
 from frame_metrics.plan.call import Call
 from frame_metrics.plan.checks import check_asked
-from frame_metrics.plan.source import InPieces, Source, source_of
+from frame_metrics.plan.source import InPieces, Source, judgments_alone, source_of
 from frame_metrics.stats.averages import Averages, averages_of
 from frame_metrics.stats.proxies import bias_of, ppi_mean, students_t
 from frame_metrics.stats.shares import are_shares
@@ -121,9 +126,7 @@ def both_of(source: Source, asked: Asked, *, totals: bool = False) -> Both:
 
 def both_unchecked(source: Source, asked: Asked, *, totals: bool = False) -> Both:
     """Compute metrics for every ranking by both judgments, and match the rankings of both."""
-    m, cutoffs = len(asked), list(dict.fromkeys(metric.k for _, metric in asked))
-    with_shares = [*asked, *(("judged", replace(judged, cutoff=k)) for k in cutoffs)]  # then shares of judged results
-    by_people, documents = _with_judgments(source, with_shares, totals=totals)
+    by_people, documents = _with_judgments(source, asked, totals=totals)
     with prefix_errors("proxy"):
         by_machine, machine_documents = _with_judgments(source.proxy or source, asked, totals=totals)
     theirs, ours = _keys(by_machine.index), _keys(by_people.index)
@@ -140,20 +143,30 @@ def both_unchecked(source: Source, asked: Asked, *, totals: bool = False) -> Bot
         """Return values of the rankings of people for those of the machine, ``fill`` if there is no match."""
         return np.where(no_match, fill, np.append(values, np.full((len(values), 1), fill), axis=1)[:, at])
 
-    # A query counts as judged by people only if they judged all that a metric reads, or all that the machine judged:
-    # what neither judged is not relevant by both. A share is NaN if nothing is retrieved: nothing is left to judge.
-    shares = by_people.value[[m + cutoffs.index(metric.k) for _, metric in asked]]
-    partly_judged = _partly_judged(source, by_people.index, documents, machine_documents)
-    complete = by_people.evaluated & ~((shares < 1) & partly_judged)
+    # A query counts as judged by people only if they judged all that a metric reads and the machine judged: what
+    # neither judged is not relevant by both.
+    lacking = _judged_by_the_machine_alone(source, documents, machine_documents)
+    keys = [name for name in lacking.columns if name not in ("doc", "row")]
+    marks = lacking.select(keys).unique().with_columns(marked=True)
+    partly_judged = by_people.index.joined(marks, keys)["marked"].fill_null(False).to_numpy()
     fill = by_people.conventions.fill
-    complete &= ~(partly_judged & np.array([[_rests_on_others(metric, fill(metric))] for _, metric in asked], bool))
+    rests = np.array([rests_on_others(metric, fill(metric)) for _, metric in asked], bool)
+    lacks = np.repeat(partly_judged[None], len(asked), axis=0)  # for each metric
+    if partly_judged.any() and not rests.all():
+        # What unjudged results are left out of is read below the cutoff too.
+        depths = [None if metric.params.get("judged_only") else metric.k for _, metric in asked]
+        among = _shares_of(source.proxy or source, lacking, depths)
+        at_theirs = rows_in(_keys(among.index), ours)
+        # A share is NaN if nothing is retrieved: nothing is left to judge.
+        lacks[~rests] = np.append(among.value > 0, np.zeros((len(asked), 1), bool), axis=1)[~rests][:, at_theirs]
+    complete = by_people.evaluated & ~lacks
     chance = by_people.sampling
     return Both(
         by_machine,
         np.array(all_filled(by_machine)),
         ByPeople(
-            matched(np.where(complete, all_filled(by_people)[:m], np.nan), np.nan),
-            matched(np.isnan(by_people.value[:m]) & complete, 0) > 0,
+            matched(np.where(complete, all_filled(by_people), np.nan), np.nan),
+            matched(np.isnan(by_people.value) & complete, 0) > 0,
             matched(by_people.evaluated[None], 0)[0] > 0,
             None if chance is None else matched(chance[None], np.nan)[0],
         ),
@@ -194,28 +207,49 @@ def _keys(index: Index) -> pl.DataFrame:
     return index.keys_of(index.columns.internal_keys).with_columns(segment_known=pl.Series(index.in_known_segment))
 
 
-def _partly_judged(source: Source, by_people: Index, ours: pl.DataFrame, theirs: pl.DataFrame) -> Array:
-    """Mark the rankings whose query people judged, but not all documents that the machine judged.
+def _judged_by_the_machine_alone(source: Source, ours: pl.DataFrame, theirs: pl.DataFrame) -> pl.DataFrame:
+    """Return the documents that people did not judge and the machine did, of the queries that people judged.
 
-    Parameters
-    ----------
-    by_people : the index of the rankings that people judged.
-    ours, theirs : the segment, query and document of each judgment by people, and by the machine.
+    ``ours``, ``theirs``: the segment, query and document of each judgment by people, and by the machine.
     """
     sources = zip((source, source.proxy or source), ("people's judgments", "proxy="), strict=True)
     called = [f"{side.judgment_columns.doc} of {what}" for side, what in sources]  # type: ignore[union-attr]
     docs = in_common_type(ours["doc"], theirs["doc"], *called)
-    ours, theirs = (one.with_columns(ids) for one, ids in zip((ours, theirs), docs, strict=True))
+    ours, theirs = (one.with_columns(ids) for one, ids in zip((ours.drop("row"), theirs), docs, strict=True))
     queries = ours.drop("doc").unique()
     shared = [key for key in queries.columns if key in theirs.columns]
     of_these_queries = theirs.join(queries, on=shared, nulls_equal=True)
-    partly = of_these_queries.join(ours, on=ours.columns, how="anti", nulls_equal=True).drop("doc").unique()
-    marked = by_people.joined(partly.with_columns(marked=True), partly.columns)["marked"]
-    return marked.fill_null(False).to_numpy()
+    return of_these_queries.join(ours, on=ours.columns, how="anti", nulls_equal=True)
+
+
+def _shares_of(source: Source, documents: pl.DataFrame, depths: Sequence[int | None]) -> Values:
+    """Compute for every ranking the shares of its first results that are among some documents.
+
+    Parameters
+    ----------
+    source : the rows, with judgments.
+    documents : the segment and query of some of the judgments, and their row.
+    depths : how many results are the first; None for all.
+    """
+    given: Any = judgments_alone(source).judgments_as_polars()
+    _, by, _ = source.call.columns.internal_by_role
+    segments = {name: key for name, key in zip(source.call.columns.by, by, strict=True) if key in documents.columns}
+    table = given[0][documents["row"]].with_columns(documents[key].alias(name) for name, key in segments.items())
+    columns = given[1].changed(by=tuple(segments))
+    call = replace(source.call, judgment_columns=columns)
+    judgments = SeparateJudgments(PolarsFrame(table), call.judgment_keys)
+    unfolded = source.unfolded and replace(source.unfolded, judgments=judgments, to_read=call.to_read)
+    source = replace(source, call=call, judgments=judgments, judgment_columns=columns, unfolded=unfolded)
+    asked = [("judged", replace(judged, cutoff=k)) for k in depths]
+    # No check of the whole log: perhaps no result is among the documents.
+    if not isinstance(source, InPieces):
+        return measure_rankings(source.log(whole_log=NO_PIECE), asked)
+    found, work = gather(work_of(Measuring, source, asked, (None,)), source, matched=False)
+    return work.from_table(*indexed(found, work))
 
 
 def _with_judgments(source: Source, asked: Asked, *, totals: bool) -> tuple[Values, pl.DataFrame]:
-    """Return the values of metrics, and the segment, query and document of every separate judgment.
+    """Return the values of metrics, and the segment, query, document and row of every separate judgment.
 
     For a log in pieces, which has no judgments here, they are read with a frame without rows.
     """
@@ -232,12 +266,12 @@ def _with_judgments(source: Source, asked: Asked, *, totals: bool) -> tuple[Valu
 
 
 def _judged(log: Log) -> pl.DataFrame:
-    """Return the segment, query and document of every separate judgment."""
+    """Return the segment, query, document and row of every separate judgment."""
     _, by, query = log.columns.internal_by_role
-    return log.judgments.select(name for name in (*by, *query, "doc") if name in log.judgments.columns)
+    return log.judgments.select(name for name in (*by, *query, "doc", "row") if name in log.judgments.columns)
 
 
-def _rests_on_others(metric: Metric, fill: float | None) -> bool:
+def rests_on_others(metric: Metric, fill: float | None) -> bool:
     """Return True if judged documents that are not retrieved change a metric, as through R or the ideal ranking.
 
     The metric is computed for two queries, one with a relevant result and one without: first as they are, then with 999

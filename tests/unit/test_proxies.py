@@ -209,13 +209,13 @@ def test_a_query_counts_as_judged_where_all_that_a_metric_reads_is() -> None:
     first = log.sort("score", descending=True).group_by("system", "query").head(5)
     shallow = people.join(first.filter(system="a"), on=["query", "doc"], how="semi")
     lists = log.irm(system="system")
-    found = lists.judge(shallow, proxy=machine).evaluate("dcg@3", "dcg@8", "map")
+    found = lists.judge(shallow, proxy=machine).evaluate("dcg@3", "dcg@8", "map", "dcg(judged_only=True)@3")
     counts = dict(zip(found.select("system", "metric").rows(), found["n"].to_list(), strict=True))
     assert counts["a", "dcg@3"] == 20
     assert 0 < counts["b", "dcg@3"] < 20
-    assert [counts["a", "dcg@8"], counts["a", "map"]] == [0, 0]
+    assert [counts["a", name] for name in ("dcg@8", "map", "dcg(judged_only=True)@3")] == [0, 0, 0]
     assert found.filter(metric="map").select("value", "lambda").null_count().row(0) == (2, 2)
-    assert (found["n"] + found["n_proxy"]).to_list() == [40] * 6
+    assert (found["n"] + found["n_proxy"]).to_list() == [40] * 8
     compared = lists.judge(shallow, proxy=machine).compare("dcg@3")
     assert compared["n"].item() == counts["b", "dcg@3"]
 
@@ -261,6 +261,33 @@ def test_a_result_that_neither_judged_is_not_relevant_to_both(metric: str) -> No
     assert max(by_machine["n"]) < 20
 
 
+@pytest.mark.parametrize("metric", ["dcg@3", "precision@3", "rr@3"])
+@pytest.mark.parametrize("roles", [{}, {"by": "device", "cluster": "user"}, {"ties": "expected"}])
+def test_people_judge_the_first_results_as_far_as_the_machine_did(metric: str, roles: dict[str, Any]) -> None:
+    """No query leaves their sample because its first results have one that nobody judged, or the machine judged more.
+
+    Each number is that beside a machine whose judgments are cut to the same documents.
+    """
+    log, people, machine = simulated()
+    log = log.with_columns(pl.col("score").round(0 if roles.get("ties") else 3))
+    known = pl.col("doc").is_in(["d1", "d4", "d7"]).not_() | (pl.col("query") % 3 == 0)
+    places = pl.col("score").rank("min", descending=True).over("system", "query")
+    keys = log.filter(places <= 3).select("query", "doc").unique()
+    first = [one.filter(known).join(keys, on=["query", "doc"], how="semi") for one in (people, machine)]
+    irm = log.irm(system="system", **roles)
+    of_more, of_same = irm.judge(first[0], proxy=machine.filter(known)), irm.judge(first[0], proxy=first[1])
+    found = of_more.evaluate(metric, ci=0.9)
+    assert_frame_equal(found, of_same.evaluate(metric, ci=0.9))
+    assert_frame_equal(of_more.compare(metric), of_same.compare(metric))
+    assert found["n"].sum() == 40
+    some = first[0].filter(pl.col("query") > 0)  # what is wholly unjudged is the machine's alone
+    assert irm.judge(some, proxy=machine.filter(known)).evaluate(metric)["n"].sum() == 38
+    missing = keys.join(machine.filter(known), on=["query", "doc"]).filter(pl.col("query") == 1).row(0)[:2]
+    some = first[0].filter(pl.struct("query", "doc") != pl.struct(query=pl.lit(missing[0]), doc=pl.lit(missing[1])))
+    lists = log.filter(places <= 3, query=missing[0], doc=missing[1])["system"].n_unique()
+    assert irm.judge(some, proxy=machine.filter(known)).evaluate(metric)["n"].sum() == 40 - lists
+
+
 def test_the_ideal_is_of_the_same_documents() -> None:
     """A perfect machine that judged all, beside people who judged the first results only, gives no wrong ndcg."""
     log, people, _ = simulated(whole=60)
@@ -301,8 +328,14 @@ def test_documents_are_those_of_a_segment(of: str) -> None:
         rest = people.filter(pl.col("query") >= 10).with_columns(device=pl.lit("x"))
         sides["people"] = pl.concat([sides["people"], rest]).unique()
         wanted["x"] = 20
-    found = log.irm(system="system", by="device").judge(sides["people"], proxy=sides["machine"]).evaluate("ndcg@3")
-    assert dict(found.select("device", "n").rows()) == wanted
+    irm = log.irm(system="system", by="device").judge(sides["people"], proxy=sides["machine"])
+    assert dict(irm.evaluate("ndcg@3").select("device", "n").rows()) == wanted
+    places = pl.col("score").rank("min", descending=True).over("system", "query", "device")
+    lacking = pl.col("query").is_between(10, 19) & (places <= 3) & (pl.col("doc") >= 6)
+    n_lacking = log.group_by("system", "device").agg(pl.col("query").filter(lacking).n_unique()).rows()
+    for system, device, lost in n_lacking:
+        (n,) = irm.evaluate("dcg@3").filter(system=system, device=device)["n"]
+        assert (n, lost > 0) == (20 - lost * (wanted[device] == 10), True)
 
 
 @pytest.mark.parametrize("few", [1, 4, 5])
@@ -604,7 +637,7 @@ def test_segments_of_judgments_are_named_by_the_machine(how: str) -> None:
     log, people, machine = simulated()
     named = pl.Series(["q", "p", None, "d"])
     people, machine, both = (one.with_columns(device=named[one["query"] % 4]) for one in (people, machine, log))
-    people = people.filter(pl.col("device").ne_missing("d"))
+    people = shallow(people, pl.col("doc") < "d6").filter(pl.col("device").ne_missing("d"))
     wanted = outcome(both.irm(system="system", by="device").judge(people, proxy=machine))
     kind = how if how in KINDS else "polars"
     run = duckdb.from_arrow(log.drop("device").to_arrow()) if how == "duckdb" else as_kind(log.drop("device"), kind)
@@ -617,7 +650,7 @@ def test_segments_of_judgments_are_named_by_the_machine(how: str) -> None:
         irm: Any = IRM(run, system="system", by="device").judge(
             given("people", some), proxy=given("the machine", machine)
         )
-        found = irm.evaluate("ndcg@5", "map", ci=0.9, margins=True), irm.compare("ndcg@5", "rr")
+        found = irm.evaluate("ndcg@5", "map", "dcg@3", ci=0.9, margins=True), irm.compare("ndcg@5", "rr@3")
         for one, other in zip(found, wanted[:2], strict=True):
             one = one.pl() if how == "duckdb" else as_polars(one)
             assert_frame_equal(one, other, check_dtypes=False, check_row_order=False, abs_tol=1e-12)
@@ -658,7 +691,7 @@ def test_what_the_machine_did_not_judge_is_counted() -> None:
 
 def outcome(irm: IRM[Any]) -> list[pl.DataFrame]:
     """What the verbs that take both return."""
-    every = (irm.evaluate("ndcg@5", "map", ci=0.9, margins=True), irm.compare("ndcg@5", "rr"), irm.audit())
+    every = (irm.evaluate("ndcg@5", "map", "dcg@3", ci=0.9, margins=True), irm.compare("ndcg@5", "rr@3"), irm.audit())
     return [as_polars(one) for one in every]
 
 
@@ -702,7 +735,10 @@ def test_engines_and_lists_give_the_same(engine: str, part: str) -> None:
     else:
         irm = IRM(duckdb.from_arrow(log.to_arrow()), **roles, memory=60_000)
     found = irm.judge(people, proxy=machine, sampling="chance")
-    for verb, asked, other in (("evaluate", ("ndcg@5", "map"), wanted[0]), ("compare", ("ndcg@5", "rr"), wanted[1])):
+    for verb, asked, other in (
+        ("evaluate", ("ndcg@5", "map", "dcg@3"), wanted[0]),
+        ("compare", ("ndcg@5", "rr@3"), wanted[1]),
+    ):
         one = getattr(found, verb)(*asked, **({"ci": 0.9, "margins": True} if verb == "evaluate" else {}))
         one = one.compute() if engine == "dask" else one.pl() if engine == "duckdb" else one
         one = pl.from_pandas(one) if isinstance(one, pd.DataFrame) else one

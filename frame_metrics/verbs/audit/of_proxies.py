@@ -74,10 +74,10 @@ def unjudged_by_the_machine(sides: Sides) -> Seen:
 
 @check("warning", "rankings")
 def rankings_judged_by_people_in_part(sides: Sides) -> Seen:
-    """people judged some documents of the query, but not all of the first {top} results, nor all documents that the
-    machine judged. For metrics @{top} the query counts as one that only the machine judged, so that those which people
-    judged whole are chosen by their results{beside}. Let people judge the first results of every system, or all that
-    the machine judged
+    """people judged some documents of the query, but not all of its first {top} results that the machine judged. For
+    metrics @{top} it counts as one that only the machine judged, so that those which people judged whole are chosen by
+    their results{beside}. Let people judge these results of every system, or ask for metrics of the first results that
+    they did judge, as precision@5
     """
     both = sides.both
     parts = both.people.judged & ~sides.mine
