@@ -122,7 +122,7 @@ def comparison_tables(content: Content, frame: pl.DataFrame) -> list[Block]:
     system = [content.system] if content.system in frame.columns else []
     first_rows = content.foremost_rows(frame, TABLE_ROWS)
     # The main columns: keys and figures, and counts that are not all 0.
-    rare = ("baseline_n", "n_unpaired", "n_undefined", "n_unanswered", "n_unjudged", "baseline_n_unjudged")
+    rare = ("n_proxy", "baseline_n", "n_unpaired", "n_undefined", "n_unanswered", "n_unjudged", "baseline_n_unjudged")
     counted: list[str] = [name for name in rare if name in frame.columns and frame[name].sum()]
     tests = frame["test"].drop_nulls().unique().sort().to_list()
     counted += ["test"] if len(tests) > 1 else []

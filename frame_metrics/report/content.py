@@ -20,6 +20,11 @@ SYSTEMS = 2  # the most systems whose queries are shown
 NAMES = "name"  # the order of systems as verbs return them
 
 
+def n_measured(row: Mapping[str, Any]) -> int:
+    """Return the number of queries or rows of a row of results, with those that only a machine judged."""
+    return (row["n"] or 0) + (row.get("n_proxy") or 0)
+
+
 @record
 class Question:
     """The question of a report: the metrics, the columns that name what is measured, and the caller's choices."""
@@ -241,7 +246,7 @@ class Content(Question):
     def n_of_systems(self) -> dict[Any, int]:
         """The number of queries or rows that each system has a value of, by the first metric that is compared."""
         rows = self.of_compared(self.results).to_dicts()
-        return {row[self.system] if self.system else None: row["n"] for row in rows}
+        return {row[self.system] if self.system else None: n_measured(row) for row in rows}
 
     @property
     def differences_over_all(self) -> pl.DataFrame | None:
@@ -252,7 +257,7 @@ class Content(Question):
     def are_unlike(self, row: Mapping[str, Any]) -> bool:
         """Return True if the two systems of a difference have values of different queries."""
         sides = () if self.arms else (row.get(str(self.system)), row["baseline"])
-        return any(self.n_of_systems.get(one, 0) > row["n"] for one in sides)
+        return any(self.n_of_systems.get(one, 0) > n_measured(row) for one in sides)
 
     @cached_property
     def beaten_by(self) -> dict[Any, list[Any]]:

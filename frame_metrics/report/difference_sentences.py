@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 from frame_metrics.measuring.split import MISMATCH_P
 from frame_metrics.metrics.saved_names import metric_of
-from frame_metrics.report.cells import ALPHA, counted, number_text, plain_text, sign_of
+from frame_metrics.report.cells import ALPHA, number_text, plain_text, sign_of
 from frame_metrics.report.sentences import ANSWER, NEXT, WHEN, WHERE, Sentence, column, declared
 from frame_metrics.report.words import (
     LONGEST_NAME,
@@ -17,8 +17,10 @@ from frame_metrics.report.words import (
     claimed_at_least,
     first_of,
     has_interval_of_p,
+    judged_by,
     level_text,
     name_of,
+    over_text,
     p_words,
     percent,
     range_of,
@@ -48,6 +50,7 @@ class OfPair(Sentence):
     losses: int | None = None
     # Queries or rows behind it, of arms those of the system and of the baseline, and then units of these.
     n: int | None = None
+    n_proxy: int | None = None  # queries that only a machine judged
     baseline_n: int | None = None
     n_units: int | None = None
     baseline_n_units: int | None = None
@@ -133,6 +136,7 @@ class Difference(OfPair):
     split_p_value: float | None = None  # the p-value of the split of units between arms; None where no shares are known
     p_floor: float | None = None  # the least p-value that so few units can have, if it is not below 0.05
     few_units_text: str | None = None  # words for these units
+    all_names: str | None = None  # of all systems, if no pair of them is compared
     has_winner: bool = True  # False for periods, and for classes by another metric than the one that was asked for
     can_turn: bool | None = None  # whether judgments of unjudged results could put the other system ahead, if known
 
@@ -163,7 +167,7 @@ class Difference(OfPair):
         """Words for the number of queries or rows behind the difference; of a share of some rows also for these."""
         some = share_text(self.share_rows, one_if_equal=self.baseline_n is None)
         if self.baseline_n is None:
-            return f"{some}{counted(self.n or 0, self.unit)}"
+            return f"{some}{judged_by(self.n or 0, self.unit, self.n_proxy)}"
         numbers = (self.n_units, self.baseline_n_units)
         many = None not in numbers and numbers != (self.n, self.baseline_n)
         before, units = self.clusters
@@ -200,7 +204,7 @@ class Difference(OfPair):
     def _better_in(self) -> str:
         """Words for how many queries are better, and worse; of a metric without a direction, for how many there are."""
         if not sign_of(self.metric) or self.wins is None or self.losses is None:
-            return f", over {self._counted}"
+            return f", {over_text(self.n_proxy)} {self._counted}"
         better, worse = f", better in {self.wins:,}", f" and worse in {self.losses:,}"
         of_some = bool(share_text(self.share_rows))
         return f"{better}{worse}, over {self._counted}" if of_some else f"{better} of {self._counted}{worse}"
@@ -229,7 +233,7 @@ class Difference(OfPair):
         """The sentence of a difference without a test, as of a single query."""
         name, base = self._names
         if self.few_units_text is not None and self.p_floor is None:
-            return f"{name} and {base} are not compared: {self.few_units_text}."
+            return f"{self.all_names or f'{name} and {base}'} are not compared: {self.few_units_text}."
         if self.value is None or self.baseline_value is None:
             return f"{name} and {base} are not compared: no {self.unit} have {self.metric} on both sides."
         if self.difference is None and 0 in self.share_rows:

@@ -11,7 +11,7 @@ from frame_metrics.report.cells import sign_of
 from frame_metrics.report.difference_sentences import Difference, surely
 from frame_metrics.report.of_audit import AuditSentences
 from frame_metrics.report.sentence_writer import SentenceWriter
-from frame_metrics.report.words import name_of
+from frame_metrics.report.words import first_of, name_of
 
 MOST_SYSTEMS = 3  # the most that are named as other than a baseline, where it is not known whether more is better
 
@@ -36,9 +36,16 @@ class PairSentences(SentenceWriter):
         if not AuditSentences(self.content, self.work, self.compare_options).split_holds_in_segments:
             # as if p were 0: some segment has a mismatch
             rows = [replace(one, split_p_value=0.0) for one in rows]
-        if self.content.has_baseline:
+        most = max(rows, key=lambda one: one.n or 0, default=None)
+        if most and most.few_units_text and all(one.difference is None for one in rows):
+            yield replace(most, all_names=first_of([name_of(one) for one in self.content.places]))
+        elif self.content.has_baseline:
             yield from self._with_baselines(rows, [*dict.fromkeys(frame["baseline"])])
-            return
+        else:
+            yield from self._of_the_best(rows)
+
+    def _of_the_best(self, rows: Sequence[Difference]) -> Iterator[Difference]:
+        """Yield the differences of the best system from the next best, and from the first that is surely worse."""
         others = [one for one in self.content.places if one != self.content.best]
         for at, pair in enumerate(self._pair(rows, self.content.best, other) for other in others):
             if pair and (at == 0 or pair.is_significant):

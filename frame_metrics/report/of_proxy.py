@@ -10,13 +10,14 @@ from typing import Any
 import polars as pl
 
 from frame_metrics.backends.tables import Cell, Table
+from frame_metrics.measuring.proxies import rests_on_others
 from frame_metrics.measuring.values_of_source import planned
 from frame_metrics.plan.call import Call
 from frame_metrics.plan.declared import EVALUATE
 from frame_metrics.plan.needs import Needs
 from frame_metrics.report.calls import Calls
 from frame_metrics.report.cells import ALPHA, EQUAL, cell_of, counted, number_text, sign_of, table_of
-from frame_metrics.report.content import Content
+from frame_metrics.report.content import Content, n_measured
 from frame_metrics.report.difference_sentences import Difference
 from frame_metrics.report.frame_code import CODE
 from frame_metrics.report.result_tables import ci_level, interval_cell, with_cells
@@ -146,8 +147,12 @@ class ProxySentences(SentenceWriter):
 
     def _whole(self) -> Iterator[Plain]:
         """Yield what to do where people judged too few queries whole: these alone count."""
-        some = f"Let {PEOPLE} judge {FEWEST} {self.content.unit} or more, drawn at random, each with every document"
-        yield self._plain("next", f"{some} that the {MACHINE} judged; labels of single documents count for none")
+        _, metric = self._asked(self.content.first_compared)
+        which = f"every document that the {MACHINE} judged"
+        if metric.k and not rests_on_others(metric, self._fill):
+            which += f" of the first {counted(metric.k, 'results')} of each system"
+        some = f"Let {PEOPLE} judge {FEWEST} {self.content.unit} or more, drawn at random, each with {which}"
+        yield self._plain("next", f"{some}; labels of single documents count for none")
         if over := self._over():
             lay = f"Or lay the judgments of {PEOPLE} over those of the {MACHINE}: means are then mostly the {MACHINE}'s"
             yield self._plain("code", f"{lay}. In code: irm.judge(None).judge({over})")
@@ -184,7 +189,7 @@ class ProxySentences(SentenceWriter):
             needed = self._needed(pair, detect) if detect > EQUAL else None
             if needed is not None and needed > now:
                 some = f"Let {PEOPLE} judge {counted(needed, self.content.unit)}, {needed - now:,} more than now"
-                between, every = self._between(pair, "a"), counted(now + self.content.n_proxy, self.content.unit)
+                between, every = self._between(pair, "a"), counted(n_measured(vars(pair)), self.content.unit)
                 only = f"only if {between} of about {number_text(detect)} matters"
                 small = f"one as small as it looks ({number_text(seen)}) takes more than the {every}"
                 shows = f"{between} as large as it looks ({number_text(seen)}) is then likely to show"

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from frame_metrics.measuring.baseline import is_frame
+from frame_metrics.report.content import n_measured
 from frame_metrics.report.data_sentences import UnpairedQueries
 from frame_metrics.report.difference_sentences import Difference
 from frame_metrics.report.sentence_writer import SentenceWriter
@@ -32,8 +33,8 @@ class UnpairedSentences(SentenceWriter):
             yield self._plain("absent", of, by=content.first_compared)
         values = {self._system(row): row["value"] for row in content.of_compared(content.results).to_dicts()}
         n_of = self._n_of_saved(n_of) | n_of
-        sides = [(one, pair.n or 0) for pair in pairs for one in (pair, pair.swapped()) if one.system in n_of]
-        some = [(one, n_of[one.system] - n) for one, n in sides if n_of[one.system] > n]
+        sides = [one for pair in pairs for one in (pair, pair.swapped()) if one.system in n_of]
+        some = [(one, alone) for one in sides if (alone := n_of[one.system] - n_measured(vars(one))) > 0]
         for one, alone in some[:MOST_NAMED]:
             yield UnpairedQueries(
                 metric=one.metric,

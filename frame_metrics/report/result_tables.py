@@ -33,6 +33,7 @@ CALLED = {
     "baseline_value": "value of the baseline",
     "p_adjusted": "p, corrected",
     "p_not_worse": "p, not worse",
+    "n_proxy": f"by {MACHINE} alone",
     "n_unpaired": "unpaired",
     "n_undefined": "undefined",
     "n_unanswered": "unanswered",

@@ -122,7 +122,8 @@ class SentenceWriter:
         known |= {"segment": self._of(row) or None, "segment_in_words": self._in_words(row)}
         at = self.content.decisions.threshold if metric.input is FullConfusion else None
         known |= {"threshold": at, "adjusted": self.content.compared.adjusted, "level": self.compare_options.get("ci")}
-        known |= {"n_tests": row.get("n_tests"), "clusters": units_in_words(self.work.columns.cluster)}
+        known |= {name: row.get(name) for name in ("n_tests", "n_proxy")}
+        known |= {"clusters": units_in_words(self.work.columns.cluster)}
         known |= {"has_winner": not self._are_periods}
         sides = [(known | more)[side] for side in ("system", "baseline") if side in known or side in more]
         known["share_rows"] = tuple(self._share_rows(name, row, side) for side in sides)
@@ -168,7 +169,8 @@ class SentenceWriter:
     def _needed(self, pair: Difference, detect: float) -> int | None:
         """Return how many queries (those judged by people) show a difference over all segments; None if unknown."""
         irm, sides = self.work.all_segments(self.content), {pair.system, pair.baseline}
-        rows = self.work.quietly(irm.sample_size, self.content.first_compared, detect=detect)
+        tests = (pair.n_tests or 1) if pair.correction else 1
+        rows = self.work.quietly(irm.sample_size, self.content.first_compared, detect=detect, n_tests=tests)
         for row in () if rows is None else rows.to_dicts():
             if {row.get(str(self.content.system)), row.get("baseline")} == sides:
                 return None if row["needed"] is None else int(row["needed"])

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from frame_metrics.report.cells import ALPHA, EQUAL, number_text, plain_text
+from frame_metrics.report.content import n_measured
 from frame_metrics.report.data_sentences import (
     ColumnWeights,
     PropensityWeights,
@@ -146,7 +147,7 @@ class SummarySentences(SentenceWriter):
         rows = [row for row in content.of_first(content.results).to_dicts() if self._system(row) != self.content.best]
         rows.sort(key=lambda row: content.places[self._system(row)])
         texts = [f"that of {name_of(self._system(row))} is {number_text(row['value'])}" for row in rows]
-        over = [f" (over {row['n']:,})" if row["n"] != best["n"] else "" for row in rows]
+        over = [f" (over {n:,})" if (n := n_measured(row)) != n_measured(best) else "" for row in rows]
         named = [f"{text}{n}" for text, n in zip(texts, over, strict=True)]
         return f"; {first_of(named)}" if named else ""
 

@@ -13,7 +13,7 @@ from frame_metrics.backends.time_texts import Time
 from frame_metrics.backends.times import times_in
 from frame_metrics.report.cells import counted, plain_text
 from frame_metrics.report.content import Content
-from frame_metrics.report.words import MACHINE, name_of
+from frame_metrics.report.words import MACHINE, PEOPLE, name_of
 
 MOST_NAMED_ARMS = 3  # the most arms whose sizes are named one by one
 
@@ -23,7 +23,7 @@ def title_of(content: Content, fills: bool) -> str:
 
     ``fills``: whether undefined values of the first metric count as a number.
     """
-    sizes = f"{_sizes(content, fills)}{_judged_by(content)}"
+    sizes = _judged_by(content) or _sizes(content, fills)
     return ", ".join(filter(None, [sizes, _systems(content), *_times(content)]))
 
 
@@ -40,9 +40,15 @@ def _sizes(content: Content, fills: bool) -> str:
 
 
 def _judged_by(content: Content) -> str:
-    """Return words for who judged, if people judged these queries and an LLM judge more."""
-    more = content.n_proxy
-    return f" judged by people and {more:,} by an {MACHINE}" if more else ""
+    """Return how many queries people judged, and a machine beside them; "" where there is no machine."""
+    if not content.n_proxy:
+        return ""
+    rows = content.of_first(content.results).select("n", "n_proxy").rows()
+    (least, _), (most, others) = min(rows), max(rows)
+    if least == most:
+        return f"{counted(most, content.unit)} judged by {PEOPLE} and {others:,} by an {MACHINE}"
+    every = counted(most + others, content.unit)
+    return f"{every} judged by an {MACHINE}, {least:,} to {most:,} of them by {PEOPLE} too"
 
 
 def _systems(content: Content) -> str:

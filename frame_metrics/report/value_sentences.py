@@ -10,9 +10,11 @@ from frame_metrics.report.words import (
     MACHINE,
     PEOPLE,
     at_text,
+    judged_by,
     level_text,
     name_of,
     of_system,
+    over_text,
     p_words,
     percent,
     range_of,
@@ -32,6 +34,7 @@ class ValueOverAll(Sentence):
     threshold: float | None = None  # the caller's, for metrics of decisions
     unit: str  # the word for queries or rows, and how many there are
     n: int
+    n_proxy: int | None = None  # queries that only a machine judged
     share_rows: tuple[int | None, ...] = ()
     of_segments: bool  # whether it is that of all segments together
     others: str  # words for the values of other systems
@@ -42,8 +45,8 @@ class ValueOverAll(Sentence):
         ends = range_of(self.ci_low, self.ci_high)
         between = "" if self.ci_low is None else f" ({percent(self.level)} interval {ends})"
         value = f"{self.metric}{of_system(self.system)} is {number_text(self.value)}{between}{at_text(self.threshold)}"
-        over = f"{share_text(self.share_rows)}{counted(self.n, self.unit)}"
-        return f"{'In all, ' if self.of_segments else ''}{value}, over {over}{self.others}."
+        over = f"{share_text(self.share_rows)}{judged_by(self.n, self.unit, self.n_proxy)}"
+        return f"{'In all, ' if self.of_segments else ''}{value}, {over_text(self.n_proxy)} {over}{self.others}."
 
 
 @declared(kind="best", place=ANSWER)

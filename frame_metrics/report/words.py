@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from frame_metrics.backends.display import WRITTEN, rounded_down
 from frame_metrics.measuring.baseline import THIS
 from frame_metrics.metrics.parameters import is_number
-from frame_metrics.report.cells import ALPHA, EQUAL, SIDE, no_value, number_text, p_text, plain_text
+from frame_metrics.report.cells import ALPHA, EQUAL, SIDE, counted, no_value, number_text, p_text, plain_text
 
 if TYPE_CHECKING:
     from frame_metrics.metrics.metric import Metric
@@ -45,6 +45,17 @@ def side_text(system: Any, longest: int) -> str:
 def when_text(value: Any) -> str:
     """Return the value of a column of times as sentences and captions write it."""
     return plain_text(value, LONGEST_NAME)
+
+
+def judged_by(n: int, unit: str, n_proxy: int | None) -> str:
+    """Return the number of queries or rows behind a figure, with those that only a machine judged, if there are any."""
+    some = counted(n, unit)
+    return f"{some} judged by {PEOPLE} and {n_proxy:,} by the {MACHINE} alone" if n_proxy else some
+
+
+def over_text(n_proxy: int | None) -> str:
+    """Return the words before that number: what a machine helps to know is estimated."""
+    return "estimated from" if n_proxy else "over"
 
 
 def of_system(system: Any) -> str:

@@ -838,15 +838,53 @@ def test_labels_scattered_over_queries_lead_to_whole_ones(
     assert_frame_equal(laid, as_polars(IRM(as_polars(log), system="system").judge(both).evaluate(metric)))
 
 
-def test_the_next_step_with_a_machine_is_so_many_more_labels() -> None:
-    """The number is that of sample_size()."""
-    log, people, machine = simulated(3, queries=200, whole=30)
-    irm = log.with_columns(score=pl.col("score") - pl.col("query") % 3).irm(system="system")
-    rows = irm.judge(people, proxy=machine).summary("dcg@1").filter(kind="next").to_dicts()
-    assert len(rows) <= 1
-    for row in rows:
-        assert (
-            "judge" in row["sentence"]
-            or "queries judged by people" in row["sentence"]
-            or "lost most" in row["sentence"]
-        )
+def of_three(seed: int = 3, queries: int = 200) -> tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame]:
+    """The same of three systems, of which the best two are nearly equal."""
+    log, people, machine = simulated(seed, queries=queries, whole=30)
+    again = log.filter(system="b").with_columns(pl.col("score") + pl.col("doc").str.slice(1).cast(pl.Int64) % 2 / 4)
+    worse = pl.when(system="a").then(-pl.col("score")).otherwise("score")
+    return pl.concat([log.with_columns(score=worse), again.with_columns(system=pl.lit("c"))]), people, machine
+
+
+@pytest.mark.parametrize("n_systems", [2, 3])
+def test_the_next_step_with_a_machine_is_so_many_more_labels(n_systems: int) -> None:
+    """The number is that of sample_size(), with the correction of compare()."""
+    log, people, machine = of_three()
+    named = ["b", "c"] if n_systems == 2 else ["a", "b", "c"]
+    irm = log.filter(pl.col("system").is_in(named)).irm(system="system").judge(people, proxy=machine)
+    (row,) = irm.summary("dcg@5").filter(kind="next").to_dicts()
+    _, needed, more = re.findall("(Let people judge|[0-9]+)", row["sentence"])[:3]
+    (pair,) = irm.compare("dcg@5").filter(system="c", baseline="b").to_dicts()
+    assert pair["n_tests"] == {2: 1, 3: 3}[n_systems]
+    detect = [abs(pair["difference"]), *(share * pair["mde"] for share in (0.5, 0.75, 0.9))]
+    found = irm.sample_size("dcg@5", detect=detect, n_tests=pair["n_tests"]).filter(system="c", baseline="b")["needed"]
+    assert int(needed) == next(n for n in found if n is not None and n > 30)
+    assert int(needed) - int(more) == 30
+
+
+def test_queries_that_the_machine_alone_judged_are_told() -> None:
+    """A difference and a value are estimated from both; the title counts them once, and none is left out."""
+    log, people, machine = of_three(queries=60)
+    irm = log.irm(system="system")
+    both = "estimated from 30 queries judged by people and 30 by the LLM judge alone"
+    told = irm.judge(people, proxy=machine).summary("ndcg@5", baseline="a").filter(kind="difference")["sentence"]
+    assert both in told[0]
+    alone = log.filter(system="a").drop("system").irm().judge(people, proxy=machine)
+    (value,) = alone.summary("ndcg@5").filter(kind="value")["sentence"]
+    assert value.endswith(f"{both}.")
+    firsts = log.filter(pl.col("score").rank("ordinal", descending=True).over("system", "query") <= 3)
+    some = people.join(firsts.filter(pl.col("system") != "b"), on=["query", "doc"], how="semi")
+    n = irm.judge(some, proxy=machine).evaluate("precision@3")["n"]
+    page = irm.judge(some, proxy=machine).report(metrics=["precision@3"], format="md")
+    assert page.startswith(f"# 60 queries judged by an LLM judge, {n.min()} to 30 of them by people too, 3 systems\n")
+    assert n.min() < n.max() == 30
+    assert "leaves them out" not in page
+    few = irm.judge(people.filter(pl.col("query") < 3), proxy=machine)
+    for baseline in ({}, {"baseline": "b"}, {"baseline": ["a", "b"]}):
+        (pair,) = few.summary("precision@3", **baseline).filter(kind="difference")["sentence"]
+        names, why = pair.split(" are not compared: ")
+        assert sorted(re.findall(r"\b[abc]\b", names)) == ["a", "b", "c"]
+        assert why == "people judged 3 queries whole, fewer than 5."
+    few = few.summary("precision@3")["sentence"].to_list()
+    (step,) = [one for one in few if one.startswith("Let people judge 5 queries or more")]
+    assert "each with every document that the LLM judge judged of the first 3 results of each system;" in step
