@@ -19,7 +19,7 @@ from frame_metrics.report.sentence_writer import SentenceWriter
 from frame_metrics.report.sentences import Plain, Sentence
 from frame_metrics.report.time_sentences import TimeChange
 from frame_metrics.report.value_sentences import OutstandingSegment
-from frame_metrics.report.words import name_of, p_words
+from frame_metrics.report.words import name_of, names_in_words, p_words
 from frame_metrics.stats.outstanding import MIN_COMPARED, MIN_FLIPPED
 from frame_metrics.stats.periods import MIN_PERIODS
 from frame_metrics.verbs.compare.farthest import farthest
@@ -73,6 +73,7 @@ class SegmentSentences(SentenceWriter):
         if reason:
             yield self._plain("absent", f"Nothing is compared in each segment: {reason}", by=name)
             return
+        yield from self._of_cells_alone(name)
         saved = is_frame(self.compare_options["baseline"])
         yield from self._new(rows) if saved else ()
         each = [self._of_row(Difference, row, by=name) for row in rows]
@@ -89,6 +90,20 @@ class SegmentSentences(SentenceWriter):
             yield self._plain("absent", sentence, by=name)
         if worse and not other and self._n > 1:
             yield self._plain("nothing", f"a segment in which {better} better")
+
+    def _of_cells_alone(self, name: str) -> Iterator[Sentence]:
+        """Yield what is not looked at, as columns of times beside others make a segment of each time."""
+        others = [column for column in self.content.by if column not in self._times]
+        if not (self._times and others):
+            return
+        own, over = (repr(some[0] if len(some) == 1 else some) for some in (others, self._times))
+        both, alone = names_in_words(self.content.by), names_in_words(others)
+        every = f"{self.content.systems[0].upper()}{self.content.systems[1:]} are compared in each segment of {both}"
+        yield self._plain("absent", f"{every}, not in each {alone} alone; by={own} does that", by=name)
+        if len(self._times) == 1 and self.content.has_baseline and self.content.arms:
+            yield self._plain(
+                "absent", f"No trend, break or outage is looked for beside {alone}; by={over} looks for one"
+            )
 
     def _new(self, rows: Sequence[Mapping[str, Any]]) -> Iterator[Sentence]:
         """Yield the segments of the frame of which there are no saved numbers."""
@@ -215,8 +230,8 @@ class SegmentSentences(SentenceWriter):
         if sure and not any(isinstance(one, OutstandingSegment) for one in found):
             yield from self._greatest_change(pairs)
         else:
-            for one in found:
-                if isinstance(one, OutstandingSegment):
+            for at, one in enumerate(found):
+                if isinstance(one, OutstandingSegment) and not at:
                     others = [other for other in sure if other.segment != one.segment]
                     one = replace(one, more=surely_too(others, one.difference))
                 yield one
@@ -224,7 +239,7 @@ class SegmentSentences(SentenceWriter):
             yield from self._of_queries(None)
 
     def _of_queries(self, pair: Difference | None) -> Iterator[Sentence]:
-        """Yield the segment whose mean is farthest from that of all other queries, if its p-value is below .05.
+        """Yield the segments whose means are farthest from those expected, with p-values below .05; else that none is.
 
         Parameters
         ----------
@@ -236,25 +251,20 @@ class SegmentSentences(SentenceWriter):
             baseline = self.compare_options["baseline"] if saved else self.work.as_baseline(pair.baseline)
             options = CompareOptions(baseline=baseline)
         asked, system = self.work.metrics_to_pass(name), self.work.nested.get(system, system)
-        call = partial(farthest, self.work.plan, asked, name, system, self.content.ci, options, self._period)
+        call = partial(farthest, self.work.plan, asked, name, system, self.content.ci, options)
         found, reason = self.work.result_or_reason(call)
         if found is None:
             yield self._not_looked_for(reason)
             return
-        row = found.to_dicts()[0]
-        if not row["n_segments"]:
-            yield self._not_looked_for(self._too_few())
-        elif row["p_value"] >= ALPHA:
-            what = "that" if pair is None else f"in which the difference from {name_of(pair.baseline)}"
-            yield self._plain("nothing", f"a segment {what} stands out ({p_words(row['p_value'])})")
-        else:
-            left_out = {*self.content.by} - {self._period} if row["is_whole"] else {}
-            yield self._standing({name: value for name, value in row.items() if name not in left_out}, pair)
-
-    @property
-    def _period(self) -> str | None:
-        """The column of times, each of which is looked at over all others too; None without one beside others."""
-        return self._times[0] if self._times and len(self.content.by) > 1 else None
+        for row in found.to_dicts():
+            if not row["n_segments"]:
+                yield self._not_looked_for(self._too_few())
+            elif row["p_value"] >= ALPHA:
+                what = "that" if pair is None else f"in which the difference from {name_of(pair.baseline)}"
+                yield self._plain("nothing", f"a segment {what} stands out ({p_words(row['p_value'])})")
+            else:
+                left_out = {} if row["level_of"] is None else {*self.content.by} - {row["level_of"]}
+                yield self._standing({name: value for name, value in row.items() if name not in left_out}, pair)
 
     def _too_few(self) -> str:
         """Return the reason why there is no segment that could be judged."""
@@ -267,6 +277,7 @@ class SegmentSentences(SentenceWriter):
     def _standing(self, row: Mapping[str, Any], pair: Difference | None) -> OutstandingSegment:
         """Return the sentence about a segment that stands out; ``row``: of ``farthest``."""
         figures = {"baseline_value": row["whole"], "p_adjusted": row["p_value"], "correction": "max_t"}
+        figures["reference"] = f"expected by {names_in_words(row['without'])}" if row["without"] else "over all"
         if pair is None:
             return self._of_row(OutstandingSegment, row, system=self.content.best, **figures)
         figures |= {"system": pair.system, "baseline": pair.baseline}
@@ -275,15 +286,16 @@ class SegmentSentences(SentenceWriter):
     def _of_rows(self, ci: float) -> Iterator[Sentence]:
         """Yield the segment whose interval excludes the value of all rows; intervals hold for all segments together.
 
-        Beside other columns, each time is one more. It comes first if its segments are off but for the farthest, too.
+        Of several columns each level of one is one more. It comes first if its segments are off but for the farthest,
+        too. A segment has to be apart from the others of its levels.
         """
         if self.content.asked[0][1].biased:
             yield self._not_looked_for(f"{self.content.first} has no interval")
             return
-        irm, time = self.work.irm, self._period
-        n = self._n + len({row[time] for row in self.segments_of_best} if time else ())
+        irm, by = self.work.irm, self.content.by if len(self.content.by) > 1 else []
+        n = self._n + sum(len({row[name] for row in self.segments_of_best}) for name in by)
         level, draws = 1 - (1 - ci) / n, max(1000, DRAWS * n)
-        parts = [irm, *([irm(by=time)] if time else [])]
+        parts = [irm, *(irm(by=name) for name in by)]
         each = [partial(one.evaluate, self.content.first, ci=level, resamples=draws) for one in parts]
         found = [self.work.result_or_reason(call) for call in each]
         every = [row for some, _ in found if some is not None for row in some.to_dicts()]
@@ -294,20 +306,31 @@ class SegmentSentences(SentenceWriter):
             yield self._not_looked_for(reason or f"no segment has {MIN_ROWS_OF_SEGMENT} {self.content.unit}")
             return
         whole = self.best_row["value"]
-        far = [] if whole is None else [row for row in rows if row["ci_high"] < whole or row["ci_low"] > whole]
+        far = [] if whole is None else [row for row in rows if _excludes(row, whole)]
         far.sort(key=lambda row: -abs(row["value"] - whole))
-        singles, wholes = ([row for row in far if ({*self.content.by} <= {*row}) == is_one] for is_one in (True, False))
-        if wholes and singles and not self._is_of_all(wholes[0], singles[0], rows, whole):
-            wholes = []
-        for row in [*wholes, *singles][:1]:
-            yield self._of_row(OutstandingSegment, row, baseline_value=whole)
-        if not far:
+        cells = [row for row in rows if {*self.content.by} <= {*row}]
+        singles = [row for row in far if row in cells]
+        wholes = [row for row in far if row not in cells]
+        sure = [row for row in wholes if not singles or self._is_of_all(row, singles[0], cells, whole)]
+        alone = [row for row in singles if all(_excludes(row, self._mean_of_others(row, name, cells)) for name in by)]
+        for row in [*sure, *alone, *wholes][:1]:
+            yield self._of_row(OutstandingSegment, row, baseline_value=whole, reference="over all")
+        if not [*wholes, *alone]:
             yield self._plain("nothing", "a segment that stands out")
 
-    def _is_of_all(self, row: Mapping[str, Any], single: Mapping[str, Any], rows: Any, whole: float) -> bool:
-        """Return True if the segments of a time, but for one, are half as far off as all of them on average."""
-        time = str(self._period)
-        others = [one for one in rows if one[time] == row[time] and {*self.content.by} <= {*one} and one != single]
+    def _mean_of_others(self, row: Mapping[str, Any], name: str, cells: Sequence[Mapping[str, Any]]) -> float:
+        """Return the mean of the other segments with the same value of a column, NaN without one."""
+        others = [one for one in cells if one[name] == row[name] and any(one[by] != row[by] for by in self.content.by)]
         n = sum(one["n"] for one in others)
-        mean = sum(one["value"] * one["n"] for one in others) / n if n else whole
-        return (mean - whole) / (row["value"] - whole) > HALF
+        return sum(one["value"] * one["n"] for one in others) / n if n else float("nan")
+
+    def _is_of_all(self, row: Mapping[str, Any], single: Mapping[str, Any], cells: Any, whole: float) -> bool:
+        """Return True if the segments of a level, but for one, are half as far off as all of them on average."""
+        (name,) = (name for name in self.content.by if name in row)
+        within = single if single[name] == row[name] else dict.fromkeys(self.content.by) | {name: row[name]}
+        return (self._mean_of_others(within, name, cells) - whole) / (row["value"] - whole) > HALF
+
+
+def _excludes(row: Mapping[str, Any], value: float) -> bool:
+    """Return True if an interval excludes a value."""
+    return not row["ci_low"] <= value <= row["ci_high"]

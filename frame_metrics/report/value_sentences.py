@@ -110,7 +110,8 @@ class OutstandingSegment(Sentence):
     segment_in_words: str
     baseline: Any = None  # the other system, where a difference stands out
     value: float
-    baseline_value: float  # the value over all
+    baseline_value: float  # the value over all, or that which other columns let one expect
+    reference: str  # words for what that is
     ci_low: float | None = None
     ci_high: float | None = None
     p_adjusted: float | None = None
@@ -128,7 +129,7 @@ class OutstandingSegment(Sentence):
         of = f"{self.metric} minus that of {name_of(self.baseline)} is" if is_difference else self.metric
         sure = "" if self.p_adjusted is None else f" ({p_words(self.p_adjusted)})"
         whose = "" if self.system is None else f" for {name_of(self.system)}"
-        values = f"{of} {text(self.value)}{between}, {text(self.baseline_value)} over all"
+        values = f"{of} {text(self.value)}{between}, {text(self.baseline_value)} {self.reference}"
         sign = sign_of(self.metric)
         side, worse = "high" if self.difference > 0 else "low", "better" if self.difference * sign > 0 else "worse"
         which = f", which is {worse}" if sign else ""

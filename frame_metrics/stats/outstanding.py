@@ -37,7 +37,9 @@ class Outstanding:
     segment: int
     p: float  # the share of permutations in which some segment is as far from the rest
     n: int  # how many segments were compared
-    is_whole: bool = False  # whether it is the number of several segments together
+    distance: float = 0.0  # how far it is, in units that are the same for all families of the same values
+    column: int | None = None  # the column of which it is a level, the number of several segments together
+    without: tuple[int, ...] = ()  # columns whose means were taken out before
 
 
 def outstanding(values: Array, segment: Array, cluster: Array | None) -> Outstanding:
@@ -77,34 +79,82 @@ def outstanding(values: Array, segment: Array, cluster: Array | None) -> Outstan
         distance, draw, width = compared.permuted()
     least = float(distance.max()) * (1 - STATISTIC_TOL)
     first = int(np.flatnonzero(distance >= least)[0])  # if two segments are equally far, the smaller one
-    return Outstanding(int(compared.names[places[first]]), _share(draw, least, width), len(places))
+    return Outstanding(int(compared.names[places[first]]), _share(draw, least, width), len(places), least)
 
 
-def outstanding_with_wholes(
-    values: Array, segment: Array, cluster: Array | None, whole: Array, other: Array
-) -> Outstanding:
-    """Return the segment, or the whole of several segments, that is farthest from the rest.
+def outstanding_with_levels(
+    values: Array, segment: Array, cluster: Array | None, levels: Sequence[Array]
+) -> list[Outstanding]:
+    """Return the levels of columns, as a device or a week, and the segment, that are farthest from the rest.
 
-    Segments and wholes are two families, so the smaller p-value is doubled. Of a sure whole and a sure segment of it,
-    on the same side, it is the whole if its other segments are surely on that side too, beside the same ones of other
-    wholes.
+    Segments and the levels of each column are families, and p-values are multiplied by their number. A level that is
+    sure is found if its segments but for the farthest are surely on its side too, beside the same ones of other levels.
+    Else it is that segment if it stands out within each of its levels too. Once a level is found, the means of its
+    column are taken out, and the rest is looked at again: a segment is then compared with what its levels let one
+    expect. If nothing is sure there is one, with a p-value of .05 or more.
 
     Parameters
     ----------
     values, segment, cluster : as ``outstanding`` takes them.
-    whole, other : the number of each query's whole, as of its week, and what its segment is beside that, (queries,).
+    levels : for each column the number of each query's level, (queries,).
     """
-    one, every = outstanding(values, segment, cluster), outstanding(values, whole, cluster)
-    n, families = one.n + every.n, bool(one.n) + bool(every.n)
-    of_one, of_whole = (replace(some, p=min(families * some.p, 1.0), n=n) for some in (one, every))
-    of_whole = replace(of_whole, is_whole=True)
-    here, within = segment == one.segment, whole == every.segment
-    if max(of_one.p, of_whole.p) < ALPHA and within[here].all():
-        side, elsewhere = np.sign(values[within].mean() - values.mean()), other != other[here][0]
-        if side * (values[here].mean() - values.mean()) > 0:
-            rest = values[within & elsewhere], values[~within & elsewhere]
-            return of_whole if _standard_errors(side, *rest) > SURE else of_one
-    return of_whole if of_whole.p <= of_one.p else of_one
+    found: list[Outstanding] = []
+    while True:
+        without = tuple(one.column for one in found if one.column is not None)
+        every = {None: outstanding(values, segment, cluster)} | {
+            at: outstanding(values, level, cluster) for at, level in enumerate(levels) if at not in without
+        }
+        n, families = sum(some.n for some in every.values()), sum(some.n > 0 for some in every.values()) or 1
+        one, *of_columns = (
+            replace(some, p=min(families * some.p, 1.0), n=n, column=at, without=without) for at, some in every.items()
+        )
+        of_columns.sort(key=lambda some: (some.p, -some.distance))
+        likely = [some for some in of_columns if some.p < ALPHA]
+        chosen = next((some for some in likely if _holds_without(some, one, values, segment, levels)), None)
+        if chosen is None and one.p < ALPHA:
+            one = replace(one, p=max([one.p, *_p_within(one, values, segment, cluster, levels)]))
+            chosen = one if one.p < ALPHA else None
+        chosen = next(iter(likely), None) if chosen is None else chosen
+        if chosen is None:
+            return found or [min([one, *of_columns], key=lambda some: some.p)]
+        found.append(chosen)
+        if chosen.column is None:
+            return found
+        values = without_means(values, levels[chosen.column])
+
+
+def without_means(values: Array, level: Array) -> Array:
+    """Return values less the mean of their level."""
+    _, at, n = np.unique(level, return_inverse=True, return_counts=True)
+    return np.asarray(values - (np.bincount(at, values) / n)[at])
+
+
+def _holds_without(
+    whole: Outstanding, one: Outstanding, values: Array, segment: Array, levels: Sequence[Array]
+) -> bool:
+    """Return True if a level is off without one segment too, beside the segments of other levels like its others."""
+    here, within = segment == one.segment, levels[whole.column or 0] == whole.segment
+    side = float(np.sign(values[within].mean() - values.mean()))
+    if not within[here].any() or side * (values[here].mean() - values.mean()) <= 0:
+        return True
+    elsewhere = np.zeros(len(values), bool)
+    for at, level in enumerate(levels):
+        elsewhere |= (level != level[here][0]) if at != whole.column else False
+    return _standard_errors(side, values[within & elsewhere], values[~within & elsewhere]) > SURE
+
+
+def _p_within(
+    one: Outstanding, values: Array, segment: Array, cluster: Array | None, levels: Sequence[Array]
+) -> list[float]:
+    """Return the p-values of a segment among those of its levels, where others are; 1 where another one is farther."""
+    found = []
+    for level in levels:
+        within = level == level[segment == one.segment][0]
+        some = outstanding(values[within], segment[within], None if cluster is None else cluster[within])
+        if some.n:
+            of_two = some.n == 2  # which are equally far from each other
+            found.append(some.p if of_two or some.segment == one.segment else 1.0)
+    return found
 
 
 def _standard_errors(sign: float, one: Array, other: Array) -> float:

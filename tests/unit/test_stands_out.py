@@ -302,31 +302,51 @@ def test_cells_of_several_columns_are_one_family() -> None:
 WEEK = [f"2026-W{i + 1:02}" for i in range(4)]
 
 
+AREA = ["east", "north", "south", "west"]
+
+
 @pytest.mark.parametrize("of_rows", [False, True])
-@pytest.mark.parametrize(
-    ("lost", "only", "named"),
-    [(0.0, None, []), (0.25, None, ["week = 2026-W04"]), (0.4, "d1", ["week = 2026-W04, device = d1"])],
-)
-def test_of_few_weeks_beside_another_column_a_week_is_one_segment_more(
-    of_rows: bool, lost: float, only: str | None, named: list[str]
-) -> None:
-    """A week in which all devices fell is named, not one of its devices; one device that fell alone is."""
+@pytest.mark.parametrize("names", [WEEK, AREA])
+@pytest.mark.parametrize("lost", [{}, {"place": 0.25}, {"device": 0.25}, {"place, device": 0.4}])
+def test_of_two_columns_a_level_is_one_segment_more(lost: dict[str, float], names: list[str], of_rows: bool) -> None:
+    """Where a week, or a device, is low in all its segments it is named, not one of these; one that is low alone is."""
     n, rng = 720, RNG(2)
-    log = pl.DataFrame({"query": range(n), "week": np.repeat(WEEK, 180), "device": [f"d{i % 3}" for i in range(n)]})
-    hit = (pl.col("week") == WEEK[3]) & (pl.lit(value=True) if only is None else pl.col("device") == only)
-    log = log.with_columns(u=rng.random(n), label=rng.random(n) < 0.5)
-    log = log.with_columns(right=pl.col("u") < 0.9 - pl.when(hit).then(lost).otherwise(0))
+    log = pl.DataFrame({"query": range(n), "place": np.repeat(names, 180), "device": [f"d{i % 3}" for i in range(n)]})
+    hit = {"place": names[3], "device": "d1"}
+    some = {name: hit[name] for low in lost for name in low.split(", ")}
+    less = pl.when(**some).then(sum(lost.values())).otherwise(0) if some else 0
+    log = log.with_columns(u=rng.random(n), label=rng.random(n) < 0.5).with_columns(right=pl.col("u") < 0.9 - less)
     log = log.with_columns(rr=pl.col("right").cast(pl.Float64), predicted=pl.col("label") == pl.col("right"))
     roles = (
         {"label": "label", "predicted": "predicted", "query": None} if of_rows else {"query": "query", "value": "rr"}
     )
-    for by in (["week", "device"], ["device", "week"]):
-        summary = log.irm(**roles, by=by).summary(*(["accuracy"] if of_rows else []))
-        assert [", ".join(sorted(row["of"].split(", "))[::-1]) for row in of(summary, "segment")] == named
-        for row in of(summary, "segment"):
-            some = log.filter(week=WEEK[3], **({} if only is None else {"device": only}))["rr"]
-            assert (row["value"], row["n"]) == (pytest.approx(some.mean()), len(some))
-            assert row["sentence"].startswith("2026-W04 (week) is unusually low" if only is None else "")
+    for by in (["place", "device"], ["device", "place"]):
+        rows = of(log.irm(**roles, by=by).summary(*(["accuracy"] if of_rows else [])), "segment")
+        parts = [f"{name} = {some[name]}" for name in by if name in some]
+        assert [row["of"] for row in rows] == [", ".join(parts)] * bool(some)
+        for row in rows:
+            own = log.filter(**some)["rr"]
+            assert (row["value"], row["n"]) == (pytest.approx(own.mean()), len(own))
+            words = " and ".join(f"{some[name]} ({name})" for name in by if name in some)
+            assert row["sentence"].startswith(f"{words} is unusually low")
+
+
+def test_beside_a_device_that_is_low_a_week_is_compared_with_what_devices_let_one_expect() -> None:
+    """Each has a sentence; a week with more of the low device is not low for that reason."""
+    rng, n = RNG(0), 1200
+    week = np.repeat(np.arange(4), 300)
+    device = (rng.random(n) < np.where(week == 1, 0.9, 0.3)).astype(int)
+    for fell, named in ((0.0, ["device"]), (0.15, ["device", "week"])):
+        rr = rng.normal(0.7, 0.1, n) - 0.3 * device - fell * (week == 3)
+        log = pl.DataFrame({"query": range(n), "week": np.array(WEEK)[week], "device": device, "rr": rr})
+        rows = of(log.irm(query="query", value="rr", by=["week", "device"]).summary(), "segment")
+        assert [row["of"].split(" = ")[0] for row in rows] == named
+        if fell:
+            assert (rows[1]["of"], rows[1]["n"]) == (f"week = {WEEK[3]}", 300)
+            means = log.group_by("device").agg(mean=pl.col("rr").mean())
+            expected = log.join(means, on="device").filter(week=WEEK[3])["mean"].mean()
+            assert rows[1]["baseline_value"] == pytest.approx(expected)
+            assert " expected by device (p = 0.001)." in rows[1]["sentence"]
 
 
 @pytest.mark.parametrize("by", ["week", ["week", "device"]])
@@ -357,6 +377,18 @@ def test_days_beside_another_column_are_searched_segment_by_segment() -> None:
     for by, words in (("day", "a trend, a break or an outage (p = "), ("device", "a segment that stands out")):
         (row,) = of(irm(by=by).summary(), "nothing")
         assert words in row["sentence"]
+
+
+@pytest.mark.parametrize("by", [["device", "day"], "device", "day"])
+def test_arms_that_are_compared_in_each_device_and_day_are_said_not_to_be_in_each_device(by: Any) -> None:
+    """Nor is a trend looked for beside a baseline; what the sentences offer has both."""
+    frame = log(800, day=lambda rng, n: [f"2026-01-{i // 40 + 1:02}" for i in range(n)])
+    arms = frame.with_columns(arm=pl.Series(["a", "b"]).gather(np.arange(800) // 4 % 2))
+    told = [row["sentence"] for row in of(arms.irm(**ROLES | {"by": by}, arm="arm").summary(baseline="a"), "absent")]
+    both = isinstance(by, list)
+    alone = "Arms are compared in each segment of device and day, not in each device alone; by='device' does that."
+    assert told.count(alone) == int(both)
+    assert ("No trend, break or outage is looked for beside device; by='day' looks for one." in told) == both
 
 
 def test_one_sentence_has_all_that_was_not_found() -> None:

@@ -1,4 +1,4 @@
-"""The segment that stands out in a log: by the values of one system, or by its differences from a baseline."""
+"""The segments that stand out in a log: by the values of one system, or by its differences from a baseline."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from frame_metrics.answer import Answer
 from frame_metrics.inputs import Array
 from frame_metrics.keys.index import Index
 from frame_metrics.measuring.pairs import Pairing, number_of_system
-from frame_metrics.measuring.results import float_column
 from frame_metrics.measuring.values import Values, filled
 from frame_metrics.measuring.values_of_source import planned, values_of_source
 from frame_metrics.metrics.names import Metrics
@@ -22,7 +21,7 @@ from frame_metrics.plan.plan import Plan
 from frame_metrics.plan.source import Source, answer_of
 from frame_metrics.stats.averages import tally
 from frame_metrics.stats.intervals import intervals
-from frame_metrics.stats.outstanding import ALPHA, outstanding, outstanding_with_wholes
+from frame_metrics.stats.outstanding import ALPHA, outstanding_with_levels, without_means
 from frame_metrics.verbs.compare.options import CompareOptions
 from frame_metrics.verbs.compare.pair_groups import range_of_metric
 from frame_metrics.verbs.compare.paired import pairing_function
@@ -30,7 +29,8 @@ from frame_metrics.verbs.compare.paired import pairing_function
 FIGURES = ("value", "whole", "ci_low", "ci_high", "p_value")
 COUNTS_OF_FARTHEST = ("n", "n_segments")
 COLUMNS_OF_FARTHEST: dict[str, Any] = dict.fromkeys(FIGURES, pl.Float64) | dict.fromkeys(COUNTS_OF_FARTHEST, pl.Int64)
-COLUMNS_OF_FARTHEST |= {"is_whole": pl.Boolean}  # whether it is all segments with the value of ``period``
+# The column of which it is a level, and those whose means were taken out before, from which ``whole`` is expected.
+COLUMNS_OF_FARTHEST |= {"level_of": pl.String, "without": pl.List(pl.String)}
 DRAWS = 200, 1000, 40_000  # resamples for each segment, so that some are outside the interval; and the least, the most
 
 
@@ -41,11 +41,11 @@ def farthest(
     system: Any,
     ci: float | None,
     options: CompareOptions | None = None,
-    period: str | None = None,
 ) -> Any:
-    """Return the segment that is farthest from the rest: its mean, that of all, interval, p-value and queries.
+    """Return the segments that are farthest from the rest: means, those expected, intervals, p-values and queries.
 
-    The interval holds for all segments together, as the segment was chosen among them.
+    Of several columns of segments each level of one is a segment too, and several may be found; else one. Intervals
+    hold for all segments together, as they were chosen among these.
 
     Parameters
     ----------
@@ -53,7 +53,6 @@ def farthest(
     system : the system, or the arm, whose values are looked at; None if there are none.
     ci : the level of the interval, as 0.95; None for none.
     options : those of a comparison with one baseline, to look at differences from it; None to look at values.
-    period : a column of segments, as that of weeks, of which each value is looked at over all others too; or None.
     """
     call, asked = planned(plan, metrics, Needs(verb=EVALUATE))
     paired = None if options is None else pairing_function(call, asked, options)
@@ -65,38 +64,40 @@ def farthest(
             values, segment, cluster = _of_values(all_values, at, system)
         else:
             values, segment, cluster = _of_differences(paired(all_values), at, system)
-        if period is None:
-            found, names = outstanding(values, segment, cluster), segment
-        else:
-            whole, other = (codes[segment] for codes in _parts_of_segments(all_values.index, period))
-            found = outstanding_with_wholes(values, segment, cluster, whole, other)
-            names = whole if found.is_whole else segment
-        here = names == found.segment
-        mean = [float(some.mean()) if len(some) else np.nan for some in (values[here], values)]
-        # The interval of the segment, at the level of all segments together (Bonferroni).
-        ends = (np.nan, np.nan)
-        if ci is not None and found.p < ALPHA:
-            between = range_of_metric(all_values.asked[at][1], values) if paired is None else (-np.inf, np.inf)
-            ends = _interval(values, here, cluster, 1 - (1 - ci) / found.n, found.n, between)
-        figures = (*mean, *ends, found.p if found.n else np.nan, here.sum(), found.n, found.is_whole)
-        columns = {
-            column: float_column(np.array([one])).cast(kind)
-            for (column, kind), one in zip(COLUMNS_OF_FARTHEST.items(), figures, strict=True)
-        }
+        by = [column for column in call.columns.by if column != call.columns.arm]
+        by = by if len(by) > 1 else []
+        levels = [_levels_of_segments(all_values.index, column)[segment] for column in by]
+        found = outstanding_with_levels(values, segment, cluster, levels)
+        rows, first = list[tuple[Any, ...]](), list[int]()
+        for one in found:
+            here = (segment if one.column is None else levels[one.column]) == one.segment
+            mean, whole = (float(some.mean()) if len(some) else np.nan for some in (values[here], values))
+            rest = values
+            for column in one.without:
+                rest = without_means(rest, levels[column])
+            expected = mean - float(rest[here].mean()) if one.without else whole
+            # The interval of the segment, at the level of all segments together (Bonferroni).
+            ends = (np.nan, np.nan)
+            if ci is not None and one.p < ALPHA:
+                between = range_of_metric(all_values.asked[at][1], values) if paired is None else (-np.inf, np.inf)
+                ends = _interval(values, here, cluster, 1 - (1 - ci) / one.n, one.n, between)
+            level_of = None if one.column is None else by[one.column]
+            without = [by[column] for column in one.without]
+            p = one.p if one.n else np.nan
+            rows.append((mean, expected, *ends, p, int(here.sum()), one.n, level_of, without))
+            first.append(int(segment[here][0]) if here.any() else 0)
+        table = pl.DataFrame(rows, COLUMNS_OF_FARTHEST, orient="row").fill_nan(None)
         return Answer(
-            all_values.index.key_rows(segment=segment[here][:1] if here.any() else np.zeros(1, np.int64)),
-            columns,
-            table=all_values.index.key_table,
+            all_values.index.key_rows(segment=np.array(first)), table.to_dict(), table=all_values.index.key_table
         )
 
     return answer_of(call, compute, lambda types: dict(COLUMNS_OF_FARTHEST), keys=call.columns.by)
 
 
-def _parts_of_segments(index: Index, name: str) -> tuple[Array, Array]:
-    """Return the number of each segment's value of a column, and that of its other values, shape (segments,)."""
+def _levels_of_segments(index: Index, name: str) -> Array:
+    """Return the number of each segment's value of a column, shape (segments,)."""
     values = index.segments.values
-    own = index.segments.internal_keys[[*index.segments.columns].index(name)]
-    return _codes(values.select(own)), _codes(values.drop(own))
+    return _codes(values.select(index.segments.internal_keys[[*index.segments.columns].index(name)]))
 
 
 def _codes(values: pl.DataFrame) -> Array:
