@@ -13,12 +13,13 @@ import polars as pl
 
 from frame_metrics.backends.time_texts import Time
 from frame_metrics.backends.times import times_in
+from frame_metrics.inputs import Array
 from frame_metrics.report.cells import ALPHA, number_text, plain_text
 from frame_metrics.report.frame_code import CODE
 from frame_metrics.report.sentence_writer import SentenceWriter
 from frame_metrics.report.sentences import Sentence
 from frame_metrics.report.time_sentences import LevelBreak, Outage, TimeChange, Trend, TrendOrBreak
-from frame_metrics.report.words import first_of, name_of, names_in_words, of_system, p_words, when_text
+from frame_metrics.report.words import first_of, name_of, names_in_words, of_system, p_words, signed_text, when_text
 from frame_metrics.stats.changes import MOST_LINES, MOST_TOLD, Change, changes
 from frame_metrics.stats.outages import USUAL
 from frame_metrics.stats.periods import (
@@ -36,6 +37,7 @@ MANY = 26  # periods, from which on an outage of a few is usually told from chan
 # A time without values is told if it is so many times the usual one between periods, and such a share of the whole.
 LONG, SHARE = 5, 0.1
 MOST_NAMED = 3  # the most systems that are named as having the same change
+UNLIKE = 0.2  # of the step that is tested, as on the same weekdays: if levels differ from it by more, both are told
 
 
 @dataclass(frozen=True)
@@ -132,7 +134,8 @@ class PeriodSentences(SentenceWriter):
             why = f"{many:,} courses over time are there, and at most {MOST_LINES} are looked at"
             yield self._plain("absent", f"No trend, break or outage is looked for: {why}")
             return
-        yield from () if self._others else self._partly_filled(self.lines[0])
+        lines = [line for line in self.lines if self._is_whole(line)] if self._others else self.lines
+        yield from self._partly_filled(lines[0]) if lines else ()
         wholes = [at for at, line in enumerate(self.lines) if self._is_whole(line)]
         found = changes([line.periods for line in self.lines], wholes)
         yield from (self._changed(change) for change in found[:MOST_TOLD])
@@ -188,7 +191,8 @@ class PeriodSentences(SentenceWriter):
         usual = int(np.median([row["n"] for _, row in line.timed]))
         for row in (one[1] for one in line.timed if one not in line.filled):
             few = f"it has {row['n']:,} of the usual {usual:,} {self.content.unit}"
-            yield self._plain("absent", f"{self._in_words(row)} is left out of the trend: {few}")
+            when = self._in_words({self.time: row[self.time]})
+            yield self._plain("absent", f"{when} is left out of the trend: {few}")
 
     def _not_found(self, looked_for: Sequence[str]) -> str:
         """Return words for changes that are not there, and for whose they would be."""
@@ -225,8 +229,8 @@ class PeriodSentences(SentenceWriter):
             p, is_break = min(1.0, course.p * len(self.lines)), course.kind in ("break", "either")
             if line.periods.has_usual_days or not is_break or p >= ALPHA:
                 continue
-            way, levels = "fell" if course.after < course.before else "rose", (course.before, course.after)
-            before, after = map(number_text, levels)
+            way, levels = "fell" if course.after < course.before else "rose", self._figures(course, line)
+            before, after = (number_text(levels[name]) for name in ("baseline_value", "value"))
             change = f"{way} near {self._when(line.rows[course.cut])}, from {before} to {after} ({p_words(p)})"
             few = f"{len(line.rows)} days are too few to tell"
             of = f"If all weekdays were alike, {self.content.first}{of_system(line.system)} {change}; {few}"
@@ -242,7 +246,7 @@ class PeriodSentences(SentenceWriter):
         found, line = change.course, self.lines[change.lines[0]]
         first, last = self._when(line.rows[found.cut]), self._when(line.rows[found.end - 1])
         several = len(line.periods.looked_for) * len(self.lines) > 1
-        more: dict[str, Any] = self._counts(found, line)
+        more: dict[str, Any] = self._figures(found, line)
         if found.kind == "trend":
             few = "break" not in line.periods.looked_for or not line.periods.has_usual_days
             more["why_sudden"] = "which so few periods cannot tell" if few else self._gap(line)
@@ -251,8 +255,6 @@ class PeriodSentences(SentenceWriter):
             system=line.system,
             within=self._in_words(line.part) or None,
             when=first if found.kind in ("break", "either") or first == last else f"{first} to {last}",
-            value=found.after,
-            baseline_value=found.before,
             p_adjusted=change.p,
             correction="holm" if several else None,
             of_days=line.periods.weekday is not None,
@@ -269,22 +271,53 @@ class PeriodSentences(SentenceWriter):
             return ""
         return f"as nothing is known between {self._when(line.rows[at])} and {self._when(line.rows[at + 1])}"
 
-    def _counts(self, found: Course, line: Line) -> dict[str, Any]:
-        """Return the numbers of queries behind the level of an outage, or from a break on, and behind the other level.
+    def _figures(self, found: Course, line: Line) -> dict[str, Any]:
+        """Return the two levels of a change, the numbers of queries behind them, and what they are means over.
 
-        Levels are means over the same weekdays, so that of a short outage the other days of the week do not count.
+        Levels of an outage are means over the same weekdays, so that the other days of the week do not count. Those of
+        a break are means over all queries before and from then on, as ``change`` has them, of metrics that are such
+        means; of others they are means over periods.
         """
-        n = [row["n"] for row in line.rows]
+        over = "periods" if line.periods.weekday is None else "days"
+        levels = {"baseline_value": found.before, "value": found.after, "over": over}
         if found.kind == "trend":
-            return {"n": sum(n)}
-        at = np.arange(len(n))
-        within = (at >= found.cut) & ((at < found.end) | (found.kind != "outage"))
-        periods = line.periods
-        in_both = periods.kinds[periods.kinds_on_both_sides(within)].any(axis=0)
-        some = [self._share_rows(self.content.first, row, line.system) for row in line.rows]
-        sides = [np.flatnonzero(side & in_both) for side in (within, ~within)]
-        share = [None if None in some else sum(some[i] or 0 for i in side) for side in sides]
-        return {"n": sum(n[i] for i in sides[0]), "baseline_n": sum(n[i] for i in sides[1]), "share_rows": tuple(share)}
+            return levels | {"n": sum(row["n"] for row in line.rows)}
+        if found.kind == "outage":
+            at = np.arange(len(line.rows))
+            within = (at >= found.cut) & (at < found.end)
+            alike = line.periods.kinds[line.periods.kinds_on_both_sides(within)].any(axis=0)
+            return levels | self._counts(line, line.rows, [~within & alike, within & alike])
+        weights = self._weights(line)
+        timed = line.filled if weights is None else line.timed
+        later = np.array([when >= line.filled[found.cut][0] for when, _ in timed])
+        rows, sides = [row for _, row in timed], [~later, later]
+        values, each = np.array([row["value"] for row in rows]), np.ones(len(rows)) if weights is None else weights
+        before, after = (float(np.average(values[side], weights=each[side])) for side in sides)
+        levels |= {"baseline_value": before, "value": after, "over": over if weights is None else None}
+        step = found.after - found.before
+        unlike = {"step": step} if abs(after - before - step) > UNLIKE * abs(step) else {}
+        return levels | unlike | self._counts(line, rows, sides)
+
+    def _counts(self, line: Line, rows: Sequence[Mapping[str, Any]], sides: Sequence[Array]) -> dict[str, Any]:
+        """Return the numbers of queries, or rows, behind both levels; ``sides``: the rows of each."""
+        before, after = ([row for row, is_of in zip(rows, side, strict=True) if is_of] for side in sides)
+        share = [[self._share_rows(self.content.first, row, line.system) for row in side] for side in (after, before)]
+        return {
+            "n": sum(row["n"] for row in after),
+            "baseline_n": sum(row["n"] for row in before),
+            "share_rows": tuple(None if None in side else sum(n or 0 for n in side) for side in share),
+        }
+
+    def _weights(self, line: Line) -> Array | None:
+        """Return how many queries or rows the value of each period is a mean over; None if it is no such mean."""
+        content, roles = self.content, self.work.irm.roles
+        if content.n_proxy or any(roles.get(name) is not None for name in ("weight", "propensity")):
+            return None
+        share = [self._share_rows(content.first, row, line.system) for _, row in line.timed]
+        if None not in share:
+            return np.array(share)
+        is_mean = content.query and self.best_row["average"] == "macro"
+        return np.array([row["n"] for _, row in line.timed]) if is_mean else None
 
     def _also(self, change: Change) -> str:
         """Return words for the other systems and segments that have the same change."""
@@ -295,8 +328,6 @@ class PeriodSentences(SentenceWriter):
         if systems:
             of_all = f"of {'both' if n == 2 else f'all {n:,}'} {self.content.systems}"
             found.append(of_all if len(systems) == n - 1 else f"of {first_of([*map(name_of, systems)], MOST_NAMED)}")
-        if first.part and any(not line.part for line in others):
-            found.append("over all segments")
         if parts:
             distinct, every = ({*map(self._of, some)} - {""} for some in (parts, [line.part for line in self.lines]))
             some = f"{len(distinct):,}{' more' if first.part else ''} of {len(every):,} segments"
@@ -305,7 +336,13 @@ class PeriodSentences(SentenceWriter):
             elif not first.part and len(distinct) <= MOST_NAMED:
                 some = names_in_words([*dict.fromkeys(map(self._in_words, parts))])
             found.append(f"in {some}")
-        return f", as {' and '.join(found)}" if found else ""
+        also = f", as {' and '.join(found)}" if found else ""
+        whole = next((line for line in others if first.part and not line.part), None)
+        if whole is None:
+            return also
+        of_whole = self._figures(whole.periods.course, whole)
+        by = signed_text(of_whole["value"] - of_whole["baseline_value"])
+        return f"{also}, which shows over all {self.content.unit} too ({by})"
 
     def _dependent_periods(self, line: Line) -> Iterator[Sentence]:
         """Yield that neighbouring periods are alike, and for days the last week and the one before."""

@@ -16,6 +16,8 @@ class TimeChange(Sentence):
     when: str = column("of")  # the first period from then on, or "first to last" of a trend or an outage
     value: float  # the level of an outage, or from a break on, or the end of a trend
     baseline_value: float  # the other level
+    step: float | None = None  # that of means over the same weekdays, or periods, where that of levels is unlike it
+    over: str | None  # what levels are means over, "days" or "periods"; None for queries, as change() has them
     p_adjusted: float
     correction: str | None
     of_days: bool  # whether days are compared with the same weekdays
@@ -30,12 +32,17 @@ class TimeChange(Sentence):
         return self.value - self.baseline_value
 
     @property
+    def _change(self) -> float:
+        return self.difference if self.step is None else self.step
+
+    @property
     def _rose_or_fell(self) -> str:
-        return f"{self.metric}{of_system(self.system)} {'rose' if self.difference > 0 else 'fell'}"
+        return f"{self.metric}{of_system(self.system)} {'rose' if self._change > 0 else 'fell'}"
 
     @property
     def _by(self) -> str:
-        return number_text(abs(self.difference))
+        alike = " on the same weekdays" if self.of_days else " on average over periods"
+        return f"by {number_text(abs(self._change))}{'' if self.step is None else alike}"
 
     @property
     def _from_to(self) -> str:
@@ -43,8 +50,10 @@ class TimeChange(Sentence):
 
     @property
     def _averaged(self) -> str:
-        """Words for what levels are means over: means over queries, as ``change`` has them, may be others."""
-        return f", averaged over {'days' if self.of_days else 'periods'}"
+        """Words for what levels are means over, where that is not plain."""
+        if self.over is None:
+            return "" if self.step is None else f" over all {self.unit}"
+        return f", averaged over {'' if self.step is None else 'all '}{self.over}"
 
     @property
     def _tested(self) -> str:
@@ -71,7 +80,7 @@ class LevelBreak(TimeChange):
 
     def words(self) -> str:
         since = f"at or near {self.when}{self.also}"
-        return f"{self._rose_or_fell} by {self._by} {since}, {self._from_to}{self._averaged} {self._tested}."
+        return f"{self._rose_or_fell} {self._by} {since}, {self._from_to}{self._averaged} {self._tested}."
 
 
 @declared(kind="trend or break")
@@ -80,6 +89,8 @@ class TrendOrBreak(TimeChange):
 
     def words(self) -> str:
         how = f"either suddenly near {self.when} or gradually{self.also}"
+        if self.step is not None:
+            return f"{self._rose_or_fell} {self._by}, {how}, {self._from_to}{self._averaged} {self._tested}."
         return f"{self._rose_or_fell} {self._from_to}{self._averaged}, {how} {self._tested}."
 
 
@@ -92,7 +103,8 @@ class Outage(TimeChange):
         one = f"On {first}" if self.of_days else f"In {'the period from ' * (len(first) >= len('2026-01-05'))}{first}"
         when = f"From {self.when}" if later else one
         other = "on the same weekdays of all other weeks" if self.of_days else "otherwise"
-        than = f"{self._by} {'higher' if self.difference > 0 else 'lower'} than {other}{self.also}"
+        side = "higher" if self.difference > 0 else "lower"
+        than = f"{number_text(abs(self.difference))} {side} than {other}{self.also}"
         values = f"{number_text(self.value)} against {number_text(self.baseline_value)}{self._averaged}"
         return f"{when} {self.metric}{of_system(self.system)} was {than}: {values} {self._tested}."
 

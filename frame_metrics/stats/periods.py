@@ -333,11 +333,20 @@ def _p_values(
 
 
 def _ends_of_line(periods: Periods) -> tuple[float, float]:
-    """Return the begin and the end of the line through the means."""
-    time = periods.adjusted(periods.time)
-    slope = float(time @ periods.residuals) / float(time @ time)
-    middle = periods.values.mean() - slope * periods.time.mean()
-    return float(middle + slope * periods.time[0]), float(middle + slope * periods.time[-1])
+    """Return the begin and the end of the line through the means, no farther out than any of these.
+
+    A step of few days is steeper beside the means of weekdays. So the slope is that of the means themselves, unless it
+    has another sign.
+    """
+    values, time, sides = periods.values, periods.time, []
+    for y, x in ((values, time), (periods.residuals, periods.adjusted(time))):
+        centre = x - x.mean()
+        sides.append(float(centre @ y) / float(centre @ centre))
+    own, beside_weekdays = sides
+    slope = own if own * beside_weekdays > 0 else beside_weekdays
+    ends = values.mean() + slope * (time[[0, -1]] - time.mean())
+    begin, end = ends.clip(values.min(), values.max()).tolist()
+    return begin, end
 
 
 def _levels(periods: Periods, begin: int, end: int) -> tuple[float, float]:

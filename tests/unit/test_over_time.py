@@ -215,7 +215,7 @@ def test_what_the_summary_tells_is_marked_of_whichever_line(of: str, falls: str,
     assert (
         (f" of {falls} " in row["sentence"]) if of == "system" else row["sentence"].startswith(f"For {falls} (line), ")
     )
-    assert (", as over all segments, " in row["sentence"]) == (of == "by")
+    assert (", which shows over all queries too (-0.07" in row["sentence"]) == (of == "by")
     assert {*drawn(plot.over_time(irm.evaluate()))} == {f"{falls}: break at or near 2026-05-25"}
 
 

@@ -56,7 +56,8 @@ def test_a_trend_is_the_slope_of_the_means() -> None:
     values = [0.5, 0.48, 0.47, 0.41, 0.42, 0.38]
     found, line = course(periods(values)), stats.linregress(range(6), values)
     assert (found.kind, found.p) == ("trend", pytest.approx(line.pvalue))
-    assert (found.before, found.after) == pytest.approx((line.intercept, line.intercept + 5 * line.slope))
+    assert line.intercept > values[0]  # no end is farther out than any mean
+    assert (found.before, found.after) == pytest.approx((values[0], line.intercept + 5 * line.slope))
     assert course(periods(values[:3])).kind == "none"
     assert course(periods([0.5] * 20)).kind == "none"
     assert course(periods([0.5, 0.48, 0.5, 0.49, 0.48, 0.5])).kind == "none"
@@ -176,7 +177,7 @@ def test_the_day_of_a_break_is_named() -> None:
     log = log_of(np.where(np.arange(60) < 40, 0.5, 0.25) + rng.normal(0, 0.01, 60))
     first = told(log)
     assert len(first) == 1
-    fell = r"rr fell by 0\.2\d\d at or near 2026-07-11, from 0\.50\d to 0\.25\d, averaged over days "
+    fell = r"rr fell by 0\.2\d\d at or near 2026-07-11, from 0\.500 to 0\.250 "
     expected = fell + r"\(over 400 and 200 queries before and after; p < 0\.001\)\."
     assert re.fullmatch(expected, first[0])
     assert told(log.with_columns(pl.col("day").cast(pl.Datetime))) == first
@@ -185,6 +186,35 @@ def test_the_day_of_a_break_is_named() -> None:
     assert told(pandas.assign(day=pandas["day"].astype("datetime64[ns]").dt.to_period("D"))) == first
     assert told(log.sample(fraction=1, shuffle=True, seed=1)) == first
     assert told(log.with_columns(pl.col("day").dt.strftime("day %j"))) != first
+
+
+@pytest.mark.parametrize(("days", "weekend", "unlike"), [(22, 0.4, True), (28, 0.1, False)])
+def test_levels_of_a_break_are_those_of_change(days: int, weekend: float, unlike: bool) -> None:
+    """They are means over all queries, also of a partly filled day; a step that is another one by weekdays is told."""
+    at, n = np.arange(days), np.where(np.arange(days) == days - 1, 4, 10)
+    values = 0.5 + weekend * (at % 7 >= 5) + np.random.default_rng(3).normal(0, 0.01, days) - 0.2 * (at >= 17)
+    log = log_of(values, n)
+    (row,) = log.irm(query="query", value="rr", by="day").summary().filter(kind="break").to_dicts()
+    arms = log.with_columns(side=(pl.col("day") >= date(2026, 6, 18)).cast(pl.String))
+    (change,) = arms.irm(query="query", value="rr", arm="side").change("rr", baseline="false").to_dicts()
+    for name in ("value", "baseline_value", "n", "baseline_n"):
+        assert row[name] == pytest.approx(change[name])
+    by, over = (r" by 0\.19\d on the same weekdays", " over all queries") if unlike else (r" by 0\.18\d", "")
+    levels = f"from {row['baseline_value']:.3f} to {row['value']:.3f}{over}"
+    words = rf"rr fell{by} at or near 2026-06-18, {levels} \(over 170 and {row['n']} queries before and after; p .*\)\."
+    assert re.fullmatch(words, row["sentence"])
+
+
+def test_the_line_through_a_step_is_no_steeper_than_it_looks() -> None:
+    """Of two weeks the slope beside weekdays is that of one week to the other, drawn out over both."""
+    few = np.array([0.5, 0.51, 0.49, 0.5, 0.25, 0.24, 0.26, 0.25])
+    found = course(periods(few))
+    assert (found.kind, found.before, found.after) == ("trend", 0.51, 0.24)
+    rng = np.random.default_rng(14)
+    values = np.array([np.mean(rng.random(30) < (0.5 if day < 7 else 0.25)) for day in range(14)])
+    found = course(periods(values, days=True))
+    ends = np.polyval(np.polyfit(range(14), values, 1), [0, 13])
+    assert (found.kind, (found.before, found.after)) == ("trend", pytest.approx(tuple(ends)))
 
 
 def test_an_outage_is_said_from_when_to_when() -> None:
@@ -271,8 +301,11 @@ def test_part_filled_ends_are_left_out_and_few_days_are_too_few() -> None:
     values[-1] = 0.1
     many = np.full(29, 10)
     many[-1] = 3
-    assert told(log_of(values, many)) == [
-        "2026-06-29 (day) is left out of the trend: it has 3 of the usual 10 queries."
+    left_out = "2026-06-29 (day) is left out of the trend: it has 3 of the usual 10 queries."
+    assert told(log_of(values, many)) == [left_out]
+    devices = [log_of(values, many).with_columns(pl.col("query") + name, device=pl.lit(name)) for name in "ab"]
+    assert told(pl.concat(devices), by=["day", "device"]) == [
+        left_out.replace("3 of the usual 10", "6 of the usual 20")
     ]
     (few,) = told(log_of(values[:13]))
     assert few == "No trend is looked for: days differ by their weekday, and 13 are too few; 14 are needed."
