@@ -1754,6 +1754,58 @@ def test_documents_with_several_rows_are_a_warning_where_no_query_is_named() -> 
         assert check not in as_polars(irm.audit())["check"].to_list()
 
 
+@pytest.mark.parametrize("doc", ["name", "doc", "moved"])
+@pytest.mark.parametrize(("n", "severity"), [(0, None), (1, "info"), (3, "warning")])
+def test_documents_that_systems_have_in_other_segments_are_told(n: int, severity: str | None, doc: str) -> None:
+    """Of 40 documents so many have another language with b, also where each stands in both languages."""
+    rows = pl.DataFrame(
+        {doc: [f"d{at:02}" for at in range(40)] * 2, "model": ["a"] * 40 + ["b"] * 40, "label": [1, 0] * 40}
+    )
+    lang = ["de"] * 80
+    lang[40 : 40 + n] = ["en"] * n
+    frame = rows.with_columns(predicted="label", lang=pl.Series(lang))
+    roles = {"system": "model", "doc": doc, "by": "lang"}
+    check = "documents in other segments"
+    for irm in (frame.irm(**roles), in_pieces(frame.irm(**roles))):
+        found = as_polars(irm.audit()).filter(check=check)
+        assert found.select("severity", "n", "share").rows() == ([(severity, n, n / 40)] if n else [])
+        assert not n or "have another lang with another model" in found["message"][0].replace("has", "have")
+    compared = frame.irm(**roles).compare("accuracy")
+    assert 40 - compared["n"].sum() == n
+    told = frame.irm(**roles).summary("accuracy", baseline="a").filter(kind="audit")["sentence"]
+    assert told.str.starts_with("Documents in other segments (3 documents)").any() == (severity == "warning")
+    both = pl.concat([frame, frame.with_columns(lang=pl.lit("fr"))])
+    assert as_polars(both.irm(**roles).audit()).filter(check=check)["n"].to_list() == ([n] if n else [])
+    for way in ({"by": None}, {"system": None, "arm": "model"}, {"doc": None}):
+        assert check not in frame.irm(**roles | way).audit()["check"].to_list()
+
+
+@pytest.mark.parametrize("role", ["system", "arm"])
+def test_rows_that_one_side_predicts_nothing_of_are_a_warning(role: str) -> None:
+    """Where shares differ by 1 % or more, of systems and of arms, whatever the order; a count stands for several."""
+    rows = pl.DataFrame({"doc": [*range(200)] * 2, "side": ["a"] * 200 + ["b"] * 200, "label": [1, 0] * 200})
+    check = "rows without a prediction"
+
+    def told(*lost: int, **roles: Any) -> list[tuple[Any, ...]]:
+        """The findings, where so many rows of each side have no prediction."""
+        lacks = (pl.col("side") == "a") & (pl.col("doc") < lost[0]) | (pl.col("side") == "b") & (
+            pl.col("doc") < lost[1]
+        )
+        frame = rows.with_columns(predicted=pl.when(~lacks).then("label"), n=2)
+        doc = {"doc": "doc"} if role == "system" else {}
+        irm = frame.irm(query=None, **{role: "side"} | doc | roles)
+        audit = irm.audit().filter(check=check)
+        sentence = irm.summary("accuracy")["sentence"].str.starts_with("Rows without a prediction (").any()
+        assert sentence == bool(len(audit))
+        return audit.select("severity", "n", "share", "example").rows()
+
+    assert told(0, 0) == told(50, 50) == told(1, 2) == told(1, 1) == []
+    assert told(0, 2) == [("warning", 2, 0.01, "b")]
+    assert told(60, 40) == [("warning", 60, 0.3, "a")]
+    assert told(60, 40, count="n") == [("warning", 120, 0.3, "a")]
+    assert told(60, 40, **{role: None, "by": "side", "doc": None}) == []
+
+
 def test_rows_of_queries_without_a_query_are_a_warning_unless_they_are_meant() -> None:
     """Of a column that is plainly called as a query is and repeats; not if it is named, set aside, or each is alone."""
     frame, check = CLEAN.rename({"query": "query_id"}).drop_nulls(), "rows of queries measured as one list"

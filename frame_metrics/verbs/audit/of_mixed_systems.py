@@ -19,6 +19,7 @@ from frame_metrics.verbs.audit.checks import Seen, check
 
 # Ties share a place too, but hardly two in a row; and documents have several passages, but hardly most of them.
 FIRST_PLACES, SHARE_REPEATED = 2, 0.5
+SOME_MOVED = 0.05  # the share of documents in another segment from which on it is a warning
 
 
 def with_unnamed(columns: Columns, roles: Roles, available: Sequence[str]) -> Columns:
@@ -137,3 +138,21 @@ def documents_that_have_several_rows(read: RowsOfDocuments) -> Seen:
     words = {"said": quote(first), "way": "drop them" if columns.system else alone}
     words["each"] = f" with the same {', '.join(columns.cell_keys)}" if columns.cell_keys else ""
     return Seen(int(again["times"].sum()), int(each["times"].sum()), str(first), words)
+
+
+@check("info", "documents", rises=(SOME_MOVED, "warning"))
+def documents_in_other_segments(read: RowsOfDocuments) -> Seen | None:
+    """{n} of {of} documents ({share}) {have} another {by} with another {system}, and differences in each {by} leave
+    them out (n_unpaired)
+    """
+    doc, system, by = str(read.columns.doc), read.columns.system, read.columns.segments
+    if not system or not by:
+        return None
+    times = pl.col(TIMES) if TIMES in read.rows.columns else pl.lit(1)
+    rows, systems = read.rows.filter(pl.col(doc).is_not_null()), pl.col(system).n_unique()
+    marked = rows.select(doc=doc, moved=systems.over(doc, *by) < systems.over(doc), times=times)
+    each = marked.group_by("doc").agg(pl.col("moved").any(), pl.col("times").first())
+    moved = each.filter("moved")
+    words = {"by": " or ".join(by), "system": system}
+    example = str(moved["doc"].min()) if len(moved) else None
+    return Seen(int(moved["times"].sum()), int(each["times"].sum()), example, words)

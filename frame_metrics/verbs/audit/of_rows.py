@@ -36,7 +36,7 @@ from frame_metrics.verbs.audit.checks import (
     seen_in,
 )
 from frame_metrics.verbs.audit.of_judgments import Grades, grades_in_words
-from frame_metrics.verbs.audit.of_missing import about_missing
+from frame_metrics.verbs.audit.of_missing import SHARE_TO_WARN, about_missing
 from frame_metrics.verbs.audit.of_nulls import about_nulls
 from frame_metrics.verbs.audit.of_spelling import about_names, about_positive
 
@@ -324,6 +324,24 @@ def relevant_rows(cases: Cases) -> Seen | None:
 def classes(cases: Cases) -> Seen | None:
     """different classes"""
     return None if cases.binary else Seen(cases.k)
+
+
+@check("warning", "rows")
+def rows_without_a_prediction(cases: Cases) -> Seen | None:
+    """{system} has no prediction in {n} of {of} rows ({share}), and {other} in {fewer} of {others}: recall counts
+    such rows as missed, and precision leaves them out, so that differences are of these, too
+    """
+    systems, _ = cases.cells.by_system(cases.columns.side)
+    if "predicted" not in cases.rows.columns or len(systems) < 2:
+        return None
+    place, lacking = systems.of(cases.rows), cases.rows["predicted"].is_null().to_numpy()
+    lost, every = (np.bincount(place, cases.times * some, minlength=len(systems)) for some in (lacking, 1))
+    share = np.nan_to_num(ratio(lost, every))
+    most, least = int(share.argmax()), int(share.argmin())
+    names = {"system": systems.text(most), "other": systems.text(least)}
+    words = names | {"fewer": f"{int(lost[least]):,}", "others": f"{int(every[least]):,}"}
+    n = int(lost[most]) if share[most] - share[least] >= SHARE_TO_WARN else 0
+    return Seen(n, int(every[most]), names["system"], words)
 
 
 @check("fact", "rows")
