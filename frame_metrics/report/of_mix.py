@@ -99,6 +99,8 @@ class MixSentences(SentenceWriter):
         sure = [is_sure(total, part) for part in ("change", "from_mix", "from_within")]
         if not sure[0] and not all(sure[1:]):
             return
+        if not (sure[1] or self._order_of_arms.in_time):  # then the answer on two arms says as much
+            return
         ends: dict[str, Any] = {
             "difference": total["change"],
             "ci_low": total["change_low"],

@@ -68,6 +68,13 @@ def test_what_is_said_of_two_weeks(case: str) -> None:
         assert said(levels(phone, web), baseline) == ([] if sentence is None else [sentence])
 
 
+def test_arms_whose_mix_is_alike_have_no_such_sentence() -> None:
+    """The answer has their difference; it would take the place of what changed over time. Of weeks it is an answer."""
+    cells = levels((1600, 0.3), (2400, 0.5))
+    assert said({({"w1": "east", "w2": "west"}[week], device): of for (week, device), of in cells.items()}) == []
+    assert len(said(cells, "w2")) == 1
+
+
 def test_of_several_segments_the_one_that_adds_most_is_named() -> None:
     """Both weeks are named, also of several."""
     cells = levels((2200, 0.3), (1300, 0.5)) | {("w1", "tv"): (500, 0.5), ("w2", "tv"): (200, 0.4)}
