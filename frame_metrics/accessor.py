@@ -22,7 +22,7 @@ from frame_metrics.plan.expressions import with_columns_made
 from frame_metrics.plan.given import Given
 from frame_metrics.plan.needs import Needs
 from frame_metrics.plan.plan import Plan, plan_of
-from frame_metrics.plan.proxy import proxy_of
+from frame_metrics.plan.proxy import judgments_of, proxy_of
 from frame_metrics.roles.columns import SET_ASIDE
 from frame_metrics.roles.roles import Roles, Several, check_column, checked_roles, names_as_text
 
@@ -411,8 +411,9 @@ class IRM(Generic[Frame]):
 
         Parameters
         ----------
-        qrels : a frame of any kind, one row per judged query and document, or a dict ``{query: {document: grade}}``.
-            None removes the judgments that are kept.
+        qrels : a frame of any kind, one row per judged query and document, a frame with roles,
+            ``qrels.irm(grade="rating")``, whose ``rel`` and ``scale`` are then those of the log, or a dict
+            ``{query: {document: grade}}``. None removes the judgments that are kept.
         query, doc : their columns, or expressions; by default those named as in the frame, else as the role.
         grade, label : the judgment, by default found in the same way; ``label=True``: every row is relevant.
         annotator : the column that names who gave the judgment. ``agreement()`` compares them, even without
@@ -448,6 +449,19 @@ class IRM(Generic[Frame]):
         [0.5, 0.0]
         """
         given: dict[str, Any] = {"query": query, "doc": doc, "grade": grade, "label": label}
+        if isinstance(qrels, IRM):
+            qrels, columns, conventions = judgments_of(_with_roles(qrels), "judge")
+            given = {name: columns[name] if value is None else value for name, value in given.items()}
+            if conventions := {name: value for name, value in conventions.items() if value is not None}:
+                return self(**conventions).judge(
+                    qrels,
+                    **given,
+                    annotator=annotator,
+                    subtopic=subtopic,
+                    several=several,
+                    proxy=proxy,
+                    sampling=sampling,
+                )
         given |= {"annotator": annotator, "subtopic": subtopic, "sampling": sampling}
         if qrels is None and self._judgments and all(one is None for one in (*given.values(), several, proxy)):
             return self._with(self._given, None)
@@ -2126,9 +2140,9 @@ class IRM(Generic[Frame]):
         A frame of the caller's kind, in the order of places: kind ("split", "audit", "missing", "distance", "cut",
         "unanswered", "left out", "unjudged", "value", "best", "highest", "difference", "reversal", "trend", "break",
         "trend or break", "outage", "mix", "segment", "calibration", "next", "not worse", "code", "absent", "nothing",
-        "arms", "rare", "favours", "agreement", "tests", "undefined", "weighted", "weights", "winner"), place (1 to 5,
-        null for a note), sentence, of (text, such as a segment, a time or a finding), the system, baseline, metric
-        (null where a sentence is about none), value, baseline_value, difference, ci_low, ci_high, p_adjusted,
+        "arms", "rare", "favours", "others", "agreement", "tests", "undefined", "weighted", "weights", "winner"), place
+        (1 to 5, null for a note), sentence, of (text, such as a segment, a time or a finding), the system, baseline,
+        metric (null where a sentence is about none), value, baseline_value, difference, ci_low, ci_high, p_adjusted,
         correction, wins, losses, n, baseline_n, n_units, baseline_n_units, share, mde, with ``margin`` also margin and
         p_not_worse. The interval is that of the difference, else of the value. docs/report.md#kinds-of-sentences lists
         what columns hold in each kind: of unjudged results n is the cutoff, and of the best n_units systems, of

@@ -42,6 +42,7 @@ OPTIONS = {
     **{name: f"judge(), as irm.judge(qrels, {name}=...)" for name in ("annotator", "subtopic", "several", "sampling")},
     "proxy": "judge(), as irm.judge(qrels, proxy=machine); an answer with one label is a query with one document",
     "qrels": "judge(), as irm.judge(qrels)",
+    **dict.fromkeys(("test", "correction", "permutations"), "compare() and ab_test()"),
     **{
         name: f"ab_test(), of arms: irm(arm=...).ab_test(..., {name}=...)"
         for name in ("covariate", "strata", "looks", "first_look", "split")
@@ -111,7 +112,7 @@ def verb(method: Callable[Given, Result]) -> Callable[Given, Result]:
             try:
                 signature(method).bind(*args, **options)
             except TypeError as error:
-                raise _misused(method, _plan_of(args), options, str(error)) from None
+                raise _misused(method, args, options, str(error)) from None
             raise
 
     checked.__signature__ = _as_written(method)  # type: ignore[attr-defined]
@@ -145,15 +146,19 @@ def refuse_positional(columns: Sequence[Any]) -> None:
         raise ColumnError(f"irm({given}): name the role of each column, as irm(query={quote(columns[0])})")
 
 
-def _misused(method: Callable[..., Any], plan: Plan | None, options: dict[str, Any], error: str) -> FrameMetricsError:
+def _misused(
+    method: Callable[..., Any], args: tuple[Any, ...], options: dict[str, Any], error: str
+) -> FrameMetricsError:
     """The error of a verb that was called with what it does not take."""
-    name, takes = method.__name__, dict(signature(method).parameters)
+    plan, name, takes = _plan_of(args), method.__name__, dict(signature(method).parameters)
     takes.pop("self", None)
     several = next((option for option, one in takes.items() if one.kind is Parameter.VAR_POSITIONAL), None)
     option = next((option for option in options if option not in takes or option == several), None)
     if option is None:
         error = error.replace("keyword-only ", "")  # which Python says from 3.12 on
-        return BadValueError(f"{name}(): {error}{_documented(method, error)}")
+        more = [*args[2:]] if "metrics" in takes else []  # behind the path
+        named = f"; pass metrics={quote(more)}" if more and all(isinstance(one, str) for one in more) else ""
+        return BadValueError(f"{name}(): {error}{named or _documented(method, error)}")
     if option == several:
         return BadValueError(f"{name}(): give {option} without a name, one by one or in a list, as {name}('f1')")
     value = options[option]

@@ -105,6 +105,10 @@ class Job:
             several = len(result) > 1 and "over" in options_of(name) and options.get("over") != "all"
             way = "; pass --over all to correct all rows together" * several
             yield f"--correction {options['correction']} corrects nothing, as each metric has one comparison{way}"
+        if name == "sample-size" and (unit := {*options} & {"arm", "cluster"}):
+            columns = self._frames.irm._plan.columns
+            one = columns.cluster or ", ".join(columns.query)
+            yield f"needed counts {f'values of {one}' if one else 'rows'}{' in each arm' * ('arm' in unit)}"
         if name == "to-judge" and "qrels" in options and not {"unjudged_queries", "way"} & {*options}:
             qrels, ids = self._frames._qrels
             named = {own: its for its, own in ids.items()}

@@ -43,6 +43,7 @@ PLAIN: Mapping[str, PlainKind] = {
     "nothing": PlainKind("what was looked for and not found"),
     "arms": PlainKind("the column of arms, each of which has units of its own", None, False),
     "rare": PlainKind("the rarest of several classes", None, False),
+    "others": PlainKind("the values of the metrics behind the first, of which the sentences are", None, False),
     "agreement": PlainKind("how often people and a machine give the same grade"),
 }
 

@@ -31,9 +31,9 @@ from frame_metrics.report.of_strata import StrataSentences
 from frame_metrics.report.of_turning import TurningPairs
 from frame_metrics.report.of_unpaired import UnpairedSentences
 from frame_metrics.report.sentence_writer import SentenceWriter
-from frame_metrics.report.sentences import ANSWER, DOUBT, FIGURES, WHEN, ErrorRates, Sentence
+from frame_metrics.report.sentences import ANSWER, DOUBT, FIGURES, WHEN, ErrorRates, Plain, Sentence
 from frame_metrics.report.value_sentences import BestSystems, HighestSystem, ValueOverAll
-from frame_metrics.report.words import LONGEST_NAME, first_of, name_of
+from frame_metrics.report.words import LONGEST_NAME, first_of, name_of, names_in_words
 from frame_metrics.verbs.audit.of_systems import SOME_QUERIES
 
 if TYPE_CHECKING:
@@ -121,6 +121,7 @@ class SummarySentences(SentenceWriter):
         yield from StrataSentences(*about).reversed(pairs)
         if not pairs or self.content.first_compared != self.content.first:
             yield self._of_row(ValueOverAll, self.best_row, of_segments=bool(self.content.by), others=self._others)
+        yield from self._other_metrics()
         # What the figures rest on.
         yield from self._weighted()
         yield from self._absent()
@@ -139,6 +140,15 @@ class SummarySentences(SentenceWriter):
         yield from [*ProxySentences(*about).favours(), *ProxySentences(*about).agreed()]
         labels = [*ProxySentences(*about).labels(pairs)]
         yield from labels or NextStepSentences(*about).next(pairs, of_segments)
+
+    def _other_metrics(self) -> Iterator[Plain]:
+        """Yield the values of the best or only system by named metrics that sentences are not about."""
+        rows = self.content.results.to_dicts() if self.work.has_metrics else []
+        rows = [row for row in rows if self._system(row) == self.content.best]
+        values = {row["metric"]: row["value"] for row in rows if row["metric"] != self.content.first}
+        if known := [f"{name} is {number_text(value)}" for name, value in values.items() if value is not None]:
+            of = "" if self.content.best is None else f"Of {name_of(self.content.best)} "
+            yield self._plain("others", f"{of}{names_in_words(known)}; sentences are about {self.content.first}")
 
     @property
     def _others(self) -> str:

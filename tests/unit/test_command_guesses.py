@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 import subprocess
 import sys
@@ -366,6 +367,13 @@ def test_other_words(call: str, capsys: pytest.CaptureFixture[str]) -> None:
 
 # Calls, and the whole command that their error ends with.
 WHOLE = {
+    "compare found_a.jsonl found_b.jsonl rr --relevant gold": (
+        "per-query found_a.jsonl rr --relevant gold -o found_a_values.csv && "
+        "frame-metrics compare found_b.jsonl rr --relevant gold --saved found_a_values.csv"
+    ),
+    "evaluate cases.csv precision@2 --label label --score score": (
+        "evaluate cases.csv 'precision(top=0.6666666666666666)' --label label --score score"
+    ),
     "evaluate log.csv rr --ci 95": "evaluate log.csv rr --ci 0.95",
     "log.csv": "evaluate log.csv ndcg@10",
     "wide.csv": "evaluate wide.csv ndcg@10",
@@ -521,13 +529,15 @@ def test_whole_commands(call: str, capsys: pytest.CaptureFixture[str]) -> None:
     write(pl.DataFrame({"label": [0, 1, 1], "risk": [0.2, 0.7, 0.1]}), "risks.csv")
     write(pl.DataFrame({"session": [1, 1, 2, 2], "place": [1, 2, 1, 2], "clicked": [0, 1, 1, 0]}), "taps.csv")
     write(pl.DataFrame({"id": [1, 2, 3], "label": [0, 1, 1], "score": [0.2, 0.7, 0.1]}), "cases.csv")
+    for name, gold in (("a", "x"), ("b", "y")):
+        write(pl.DataFrame({"query": ["q", "r"], "doc": [["x", "y"]] * 2, "gold": [[gold]] * 2}), f"found_{name}.jsonl")
     write_searches()
     write_runs()
     main(["per-query", "log.csv", "rr", "-o", "base.csv", "-o", "base.parquet"])
     capsys.readouterr()
     *_, last = error(capsys, *call.split()).splitlines()
     assert last == f"    frame-metrics {WHOLE[call]}"
-    assert main(shlex.split(WHOLE[call].partition(" | ")[0])) == 0
+    assert main(shlex.split(re.split(r" \| | && ", WHOLE[call])[0])) == 0
 
 
 def test_help_of_several(capsys: pytest.CaptureFixture[str]) -> None:

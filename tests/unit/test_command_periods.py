@@ -235,8 +235,8 @@ def test_each_of_many_times_is_no_arm(capsys: pytest.CaptureFixture[str]) -> Non
         told = error(capsys, *asked)
         assert "'ts' has 120 dates or times, each of which would be an arm; pass --every 1w, or --since with" in told
         assert told.endswith(f"    frame-metrics {' '.join(asked)} --every 1w\n")
-        assert len(read(out(capsys, *asked, "--every", "1w"))) == 3
-        assert len(read(out(capsys, *asked, "--since", "2026-03-09"))) == 1
+        assert len(read(called(capsys, *asked, "--every", "1w")[1])) == 3
+        assert len(read(called(capsys, *asked, "--since", "2026-03-09")[1])) == 1
     write(pl.read_csv("log.csv").head(100), "log.csv")
     assert len(read(out(capsys, "change", "log.csv", "rr", "--arm", "ts", "--baseline", times[0]))) == 99
 

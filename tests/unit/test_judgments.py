@@ -39,6 +39,17 @@ def test_judgments_are_joined_by_query_and_document() -> None:
     assert found.rows() == [("a", 0.5, 0.5, 2, 2), ("b", 0, 0, 1, 1), ("c", 0, 0, 0, 1)]
 
 
+def test_judgments_may_have_roles() -> None:
+    """Their columns are those of the roles, and their conventions those of the log, which may have others."""
+    named = QRELS.rename({"grade": "rating"})
+    asked = RUN.irm.judge(named, grade="rating"), RUN.irm.judge(named.irm(grade="rating"))
+    assert asked[0].evaluate("ndcg", "recall").equals(asked[1].evaluate("ndcg", "recall"))
+    strict = RUN.irm(scale=None).judge(named.irm(grade="rating", rel=2)).per_query("recall")
+    assert strict.equals(RUN.irm(rel=2).judge(named, grade="rating").per_query("recall"))
+    told = error(lambda: RUN.irm.judge(named.irm(grade="rating", score="rating")), ColumnError)
+    assert told.startswith("judge: score='rating' is a role of results")
+
+
 def test_judgments_are_never_rows() -> None:
     """Judged documents that were not retrieved count in R and the ideal, and nowhere else."""
     asked = ("num_ret", "precision", "judged", "fp", "rbp_residual", "num_nonrel_judged_ret", "rr")

@@ -184,6 +184,15 @@ def test_one_system_has_its_value_and_what_the_audit_holds_against_it() -> None:
     assert undefined["sentence"] == "ndcg@5 is undefined in 1 of 40 queries, which is left out."
 
 
+def test_further_metrics_have_their_values() -> None:
+    """Sentences are about the first; the others are not lost, and where none is named there is nothing to lose."""
+    irm = runs(only=1.0).drop("run").irm
+    (note,) = said(irm, "ndcg@5", "rr", "map", about="others")
+    rr, ap = irm.evaluate("rr", "map")["value"]
+    assert note["sentence"] == f"rr is {rr:.3f} and map is {ap:.3f}; sentences are about ndcg@5."
+    assert said(irm, about="others") == []
+
+
 CLICKS = pl.DataFrame(
     {"query": [1, 1, 2, 2, 3, 3], "rank": [1, 2] * 3, "label": [1, 0, 0, 0, 0, 0], "doc": [*"ab"] * 3}
 )

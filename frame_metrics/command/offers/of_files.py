@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
 from collections.abc import Sequence
@@ -9,9 +10,12 @@ from collections.abc import Sequence
 import polars as pl
 
 from frame_metrics.command.call import FILE, OF_FILES, OF_PAGES
+from frame_metrics.command.commands import options_of
 from frame_metrics.command.files import reading
 from frame_metrics.command.files.columns_there import likeness
 from frame_metrics.command.frames import Frames
+from frame_metrics.command.front import PROGRAM
+from frame_metrics.command.offers.whole import unused
 from frame_metrics.errors import FrameMetricsError, listed, quote
 from frame_metrics.roles.columns import ROLES
 
@@ -31,6 +35,7 @@ MOST_ROWS = 1_000_000  # of a file, in which ids are looked for
 ROW = "__frame_metrics_row"  # the place of a row in its file
 OF_ONE_FRAME = re.compile(r", with system='file' in the place of arm=")
 TWICE = re.compile("ha(s|ve) two judgments")  # the part of an error by which lists with a document twice are recognised
+ONE_LIST = re.compile(r"differ from another row of their query .*; give each query one list of relevant documents")
 MEANS_APART = "takes a change of means apart, and rows without a query"
 
 
@@ -48,6 +53,8 @@ def of_files(frames: Frames, error: FrameMetricsError) -> FrameMetricsError:
         return type(error)(paired).offering(typed, doc=columns[0])
     if TWICE.search(message) and frames.joins_logs and "doc" not in call.roles and frames.irm._plan.columns.rank:
         return type(error)(f"{message}, or pass --no-doc, as rows have ranks").offering(doc=None)
+    if ONE_LIST.search(message) and call.compares_files and len(call.arguments[0]) == 2:
+        return type(error)(f"{message}; the two files have other lists\n{_each_by_its_lists(frames)}")
     other, same = OTHER_ROWS.match(message), SAME_QUERIES.match(message)
     if call.name == "change" and MEANS_APART in message:
         return _of_segments(frames, error)
@@ -74,6 +81,22 @@ def of_files(frames: Frames, error: FrameMetricsError) -> FrameMetricsError:
     return kind(f"{problem}; change compares logs of other queries or rows").offering(
         {call.name: ["change"], "system=": []}
     )
+
+
+def _each_by_its_lists(frames: Frames) -> str:
+    """Return the line that measures the first of two files by itself, and compares the other with its numbers."""
+    call, metrics = frames.call, frames.call.metrics
+    first, other = call.arguments[0]
+    options = [
+        one for one in options_of("per-query").values() if one.name in call.given and one.kind.metavar == "COLUMN"
+    ]
+    flags = [word for one in options for value in reading.each(call.given[one.name]) for word in (one.flag, value)]
+    saved = unused(f"{os.path.splitext(os.path.basename(first))[0]}_values.csv")
+    commands = (
+        ["per-query", first, *metrics, *flags, "-o", saved],
+        ["compare", other, *metrics, *flags, "--saved", saved],
+    )
+    return " && ".join(shlex.join([PROGRAM, *one]) for one in commands)
 
 
 def _of_segments(frames: Frames, error: FrameMetricsError) -> FrameMetricsError:
