@@ -14,6 +14,7 @@ import polars as pl
 from frame_metrics.backends.time_texts import Time
 from frame_metrics.backends.times import times_in
 from frame_metrics.inputs import Array
+from frame_metrics.metrics.shares import share_marks
 from frame_metrics.report.cells import ALPHA, number_text, plain_text
 from frame_metrics.report.frame_code import CODE
 from frame_metrics.report.sentence_writer import SentenceWriter
@@ -311,12 +312,15 @@ class PeriodSentences(SentenceWriter):
     def _weights(self, line: Line) -> Array | None:
         """Return how many queries or rows the value of each period is a mean over; None if it is no such mean."""
         content, roles = self.content, self.work.irm.roles
-        if content.n_proxy or any(roles.get(name) is not None for name in ("weight", "propensity")):
+        if content.n_proxy or any(roles.get(name) is not None for name in ("weight", "propensity", "collection_size")):
             return None
         share = [self._share_rows(content.first, row, line.system) for _, row in line.timed]
         if None not in share:
             return np.array(share)
-        is_mean = content.query and self.best_row["average"] == "macro"
+        is_mean, metric = content.query and self.best_row["average"] == "macro", content.asked[0][1]
+        if not content.query and self.best_row["average"] == "pooled" and metric.top is None:
+            mark = share_marks(metric, binary=True)
+            is_mean = mark is not None and not np.isnan(mark).any()  # a share of all rows, as accuracy
         return np.array([row["n"] for _, row in line.timed]) if is_mean else None
 
     def _also(self, change: Change) -> str:

@@ -205,6 +205,20 @@ def test_levels_of_a_break_are_those_of_change(days: int, weekend: float, unlike
     assert re.fullmatch(words, row["sentence"])
 
 
+@pytest.mark.parametrize("metric", ["accuracy", "precision", "recall", "f1"])
+def test_levels_of_shares_of_rows_are_those_of_change(metric: str) -> None:
+    """Also where days have other numbers of rows; of what is no share of rows they are means over days."""
+    rng, day = np.random.default_rng(0), np.repeat(np.arange(28), np.where(np.arange(28) % 4, 60, 120))
+    label, right = rng.random(len(day)) < 0.4, rng.random(len(day)) < np.where(day < 17, 0.9, 0.6)
+    rows = pl.DataFrame({"day": [FIRST + timedelta(days=int(i)) for i in day], "label": label, "guess": label == right})
+    (row,) = rows.irm(label="label", predicted="guess", by="day").summary(metric).filter(kind="break").to_dicts()
+    arms = rows.with_columns(side=(pl.col("day") >= date.fromisoformat(row["of"])).cast(pl.String))
+    (change,) = arms.irm(label="label", predicted="guess", arm="side").change(metric, baseline="false").to_dicts()
+    same = [row[name] == pytest.approx(change[name], abs=1e-9) for name in ("value", "baseline_value")]
+    assert same == [metric != "f1"] * 2
+    assert (", averaged over days " in row["sentence"]) == (metric == "f1")
+
+
 def test_the_line_through_a_step_is_no_steeper_than_it_looks() -> None:
     """Of two weeks the slope beside weekdays is that of one week to the other, drawn out over both."""
     few = np.array([0.5, 0.51, 0.49, 0.5, 0.25, 0.24, 0.26, 0.25])
