@@ -1743,11 +1743,12 @@ def test_documents_with_several_rows_are_a_warning_where_no_query_is_named() -> 
             "2 of 3 documents have several rows, as 'x', and all of them count: drop them, or pass system= if several "
             "systems decided about each document"
         )
-    twice = pl.concat([frame, frame]).irm(doc="doc", system="run")
-    for irm in (twice, in_pieces(twice)):
-        (row,) = as_polars(irm.audit()).filter(check=check).rows(named=True)
-        assert (row["n"], row["share"]) == (5, 1)
-        assert row["message"].endswith("several rows with the same run, as 'x', and all of them count: drop them")
+    for name in ("run", "times"):
+        twice = pl.concat([frame, frame]).rename({"run": name}).irm(doc="doc", system=name)
+        for irm in (twice, in_pieces(twice)):
+            (row,) = as_polars(irm.audit()).filter(check=check).rows(named=True)
+            assert (row["n"], row["share"]) == (5, 1)
+            assert row["message"].endswith(f"with the same {name}, as 'x', and all of them count: drop them")
     once = frame.unique("doc").irm(doc="doc")
     ways: Any = {"system": "run"}, {"system": None}, {"by": "run"}, {"doc": None}, {"count": "n"}
     for irm in (once, *(frame.with_columns(n=2).irm(**{"doc": "doc"} | way) for way in ways)):

@@ -681,6 +681,14 @@ def test_searches_of_arms_without_a_click_have_the_same_sentence() -> None:
         assert row["sentence"] == f"{n} of {of} searches have no click and count as 0{ending}"
 
 
+def test_segments_of_arms_may_be_called_baseline() -> None:
+    """The totals over them, which are null there, are not left out with what has no arm."""
+    rows = {"query": [*range(90)] * 2, "arm": ["a", "b", None] * 60, "baseline": [*"xy"] * 90}
+    frame = pl.DataFrame(rows | {"rank": [1] * 90 + [2] * 90, "label": [1, 0, 0, 1, 1, 1] * 15 + [None] * 90})
+    (row,) = said(frame.irm(rank="rank", arm="arm", by="baseline"), "rr", about="unjudged")
+    assert (row["arm"], row["share"]) == ("a", 0.5)
+
+
 def test_a_terminal_shows_the_main_columns(capsys: Any) -> None:
     """Of a comparison, with a line that names the others."""
     show(runs(a=0.0, b=1.0).irm(system="run").compare("rr"))

@@ -129,11 +129,12 @@ def documents_that_have_several_rows(read: RowsOfDocuments) -> Seen:
     doc, columns = str(read.columns.doc), read.columns
     times = pl.col(TIMES) if TIMES in read.rows.columns else pl.lit(1)
     rows = read.rows.filter(pl.col(doc).is_not_null())
-    each = rows.group_by([*columns.cell_keys, doc], maintain_order=True).agg(n=pl.len(), times=times.first())
+    keys = [pl.col(name).alias(str(i)) for i, name in enumerate([doc, *columns.cell_keys])]
+    each = rows.group_by(keys, maintain_order=True).agg(n=pl.len(), times=times.first())
     again = each.filter(pl.col("n") > 1)
     if not len(again):
         return Seen(0, int(each["times"].sum()))
-    first = again[doc].min()
+    first = again["0"].min()
     alone = "drop them, or pass system= if several systems decided about each document"
     words = {"said": quote(first), "way": "drop them" if columns.system else alone}
     words["each"] = f" with the same {', '.join(columns.cell_keys)}" if columns.cell_keys else ""
