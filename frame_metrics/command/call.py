@@ -174,8 +174,13 @@ class CommandLine:
     @cached_property
     def gate_on_arm(self) -> str:
         """The system, or arm, of the log that a gate names in the place of a file; "" if it names none."""
+        return self._arm_before if self.name in OF_ARMS else ""
+
+    @property
+    def _arm_before(self) -> str:
+        """What a gate names that is no file, in a log of systems or arms; "" if it names a file."""
         before = next((self.set_options[one] for one in SAVED if self.set_options.get(one)), "")
-        has_arms = self.name in OF_ARMS and {"system", "arm"} & {*self.roles}
+        has_arms = {"system", "arm"} & {*self.roles}
         return before if has_arms and not os.path.exists(before) and format_of(before) is None else ""
 
     @property
@@ -221,6 +226,10 @@ class CommandLine:
         if self.name == "change" and len(inputs) > 1 and flag:
             problem = f"--{flag.replace('_', '-')} {options[flag]}: it is one more period than the two of change"
             raise BadValueError(f"{problem}; name two files alone, the earlier first, or parts of a log as one folder")
+        if self._arm_before and not self.gate_on_arm:
+            problem = f"{self._arm_before}: there is no such file, and {self.name} takes no system or arm as a gate"
+            other = "compare" if "system" in self.roles else "ab-test"
+            raise BadValueError(f"{problem}; {other} does").offering({self.name: [other]})
         self._check_arguments(inputs)
         if [name for name, _ in self._read].count("-") > 1:
             raise BadValueError("- is standard input, which holds one frame; name a file for the other")

@@ -367,6 +367,9 @@ def test_other_words(call: str, capsys: pytest.CaptureFixture[str]) -> None:
 
 # Calls, and the whole command that their error ends with.
 WHOLE = {
+    "evaluate runs.csv rr --system run --fail-if-worse-than a": (
+        "compare runs.csv rr --system run --fail-if-worse-than a"
+    ),
     "compare found_a.jsonl found_b.jsonl rr --relevant gold": (
         "per-query found_a.jsonl rr --relevant gold -o found_a_values.csv && "
         "frame-metrics compare found_b.jsonl rr --relevant gold --saved found_a_values.csv"

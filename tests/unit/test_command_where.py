@@ -39,6 +39,8 @@ KEPT = {
     "cost>2": [2, 7],
     "cost<=2": [0, 1, 3, 4, 5],
     "device=app and label=1": [2],
+    "query='b'": [2, 3],
+    "query!='x=1 and y'": [0, 1, 2, 3, 4, 5, 6, 7],
     "device=app && rank<2": [2, 4],
 }
 

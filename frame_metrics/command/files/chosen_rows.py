@@ -10,11 +10,12 @@ from typing import NamedTuple, TypeVar
 
 import polars as pl
 
+from frame_metrics.command.options import literal
 from frame_metrics.command.periods import DATE, FIRST_ROWS, holds_dates
 from frame_metrics.errors import BadRowsError, BadValueError, ColumnError, listed, no_column, quote
 
 F = TypeVar("F", pl.DataFrame, pl.LazyFrame)
-CONDITION = re.compile(r"\s*([^=<>!]+?)\s*(==?|!=|<=?|>=?)\s*(['\"]?)([^=<>!]+?)\3\s*")
+CONDITION = re.compile(r"\s*([^=<>!]+?)\s*(==?|!=|<=?|>=?)\s*(?:(['\"])(.*)\3|(.+?))\s*")
 AND = re.compile(r"\s+and\s+|\s*&&?\s*", re.IGNORECASE)
 MOST_VALUES = 8  # of a column that an error lists
 
@@ -67,10 +68,8 @@ class Condition(NamedTuple):
 
 
 def _number(text: str) -> float | None:
-    try:
-        return float(text)
-    except ValueError:
-        return None
+    value = literal(text)
+    return None if isinstance(value, str | bool) else value
 
 
 def conditions(texts: Sequence[str]) -> list[Condition]:
@@ -81,7 +80,7 @@ def conditions(texts: Sequence[str]) -> list[Condition]:
         parts = parts if all(parts) else [CONDITION.fullmatch(text)]
         if not all(parts):
             raise BadValueError(f"{text!r} is no condition, as device=phone, score!=0 or day>=2026-03-01")
-        found += [Condition(one[1], "=" if one[2] == "==" else one[2], one[4]) for one in parts if one]
+        found += [Condition(one[1], "=" if one[2] == "==" else one[2], one[4] or one[5] or "") for one in parts if one]
     return found
 
 
