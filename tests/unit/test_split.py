@@ -123,6 +123,19 @@ def test_clusters_of_several_arms_are_found_without_shares(kind: str, names: Any
     assert told["sentence"].str.starts_with("Units of several arms (10 users)").any() == bool(found)
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_column_of_users_without_a_role_is_told_of_arms(kind: str) -> None:
+    """Their searches are not split one by one; a name that is not usual, and systems, are none."""
+    log, check = as_kind(arms(A=20, B=30).with_columns(predicted=1), kind), "users that are not named"
+    of_values = {"query": "query", "value": "score", "label": None}
+    for some in ({"query": "query"}, {"query": None, "score": None}, of_values):
+        found = as_polars(IRM(log, arm="arm", **some).audit()).filter(check=check)
+        assert found.select("severity", "n", "example").rows() == [("info", 1, "user")]
+        assert "pass cluster='user'" in found["message"].item()
+        for way in ({"cluster": "user"}, {"arm": None, "by": "arm"}):
+            assert check not in as_polars(IRM(log, **{"arm": "arm"} | some | way).audit())["check"].to_list()
+
+
 @pytest.mark.parametrize("by", [None, "device"])
 @pytest.mark.parametrize("kind", ["queries", "rows"])
 def test_units_without_an_arm_are_no_third_arm(kind: str, by: str | None) -> None:

@@ -51,7 +51,7 @@ from frame_metrics.verbs.audit.of_found import FoundQuery
 from frame_metrics.verbs.audit.of_mixed_systems import RowsOfDocuments, RowsOfQueries, with_unnamed
 from frame_metrics.verbs.audit.of_proxies import NOT_BY_PEOPLE, about_chosen, about_proxies, marked
 from frame_metrics.verbs.audit.pieces import Audited, Unmatched, decided, judgment_labels, of_pieces
-from frame_metrics.verbs.audit.split import RELEVANT, split_of_queries, split_of_rows
+from frame_metrics.verbs.audit.split import RELEVANT, about_unnamed_units, split_of_queries, split_of_rows
 
 SCHEMA = {
     "check": pl.String,
@@ -166,7 +166,7 @@ class _Auditor:
             queries += [About(CountedRows(rows, columns))] if columns.unnamed_count else []
             if lost := [finding for finding in reached if finding.n and finding.severity == "error"]:
                 return lost  # nothing else can be computed
-            parts = split_of_rows(rows, columns, self.split)
+            parts = [*split_of_rows(rows, columns, self.split), *about_unnamed_units(columns, call.plan.available)]
             about_them = of_rows.about_rows(rows, columns, conventions, unlabelled)
             return [*reached, *findings(*parts, *queries, *about_them)]
         log = read_log(rows, columns, conventions, source.judgments_as_polars(), keep_row_numbers=decided(call))
@@ -237,7 +237,8 @@ class _Auditor:
         """
         columns = self.source.call.columns
         kept = seen if columns.arm is None else [finding for finding in seen if finding.check not in OF_SEGMENTS]
-        return [*findings(*split_of_queries(index, cluster, self.split, values)), *kept]
+        units = about_unnamed_units(columns, self.source.call.plan.available)
+        return [*findings(*split_of_queries(index, cluster, self.split, values), *units), *kept]
 
 
 def _set_aside(call: Call) -> SetAside:

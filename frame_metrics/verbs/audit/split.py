@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import permutations
 from typing import NamedTuple
 
@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 
 from frame_metrics.backends.times import order_of_arms
+from frame_metrics.errors import quote
 from frame_metrics.inputs import Array
 from frame_metrics.keys.groups import as_text, drawing_ranks
 from frame_metrics.keys.index import Index
@@ -23,7 +24,7 @@ from frame_metrics.measuring.split import (
     units_of_rows,
     word_for,
 )
-from frame_metrics.roles.columns import Columns
+from frame_metrics.roles.columns import ROLES, Columns
 from frame_metrics.stats.distances import is_rare
 from frame_metrics.stats.exact import split_exactly
 from frame_metrics.stats.offsets import offsets
@@ -49,6 +50,12 @@ class InSeveralArms(NamedTuple):
     n: int
     of: int  # number of distinct units
     word: str  # the word for the units
+
+
+class UnnamedUnits(NamedTuple):
+    """The columns that are called as users are, where arms have no clusters."""
+
+    names: list[str]
 
 
 class RareArm(NamedTuple):
@@ -107,6 +114,15 @@ def units_of_several_arms(units: InSeveralArms) -> Seen:
     return Seen(units.n, units.of, None, {"word": units.word})
 
 
+@check("info", "columns")
+def users_that_are_not_named(unnamed: UnnamedUnits) -> Seen | None:
+    """no role names {said}: if these were split between the arms, pass cluster={said}. Else those in several arms are
+    not found, and intervals take all their searches as independent
+    """
+    names = unnamed.names
+    return Seen(len(names), None, names[0], {"said": quote(names[0])}) if names else None
+
+
 @check("warning", "{word}")
 def rare_values(rare: ExpectedFew) -> Seen:
     """{arm} has {n} {word}, and {few:.0f} of them can be expected to have {what} other than {value:g}, which most have:
@@ -156,6 +172,13 @@ def split_of_queries(
         yield from _about(table, columns, split)
         if split is not None:
             yield from map(About, _rare(table.select("arm", "unit"), values, word_for(columns)))
+
+
+def about_unnamed_units(columns: Columns, available: Sequence[str]) -> Iterator[About]:
+    """Yield the subject of the check of users whom no role names; ``available``: the columns of the frame."""
+    if columns.arm and not columns.cluster:
+        free = [name for name in available if name not in columns.needed]
+        yield About(UnnamedUnits(ROLES["cluster"].among(free)))
 
 
 def _is_looked_at(columns: Columns, split: Shares | None) -> bool:
