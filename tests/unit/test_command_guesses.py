@@ -383,6 +383,7 @@ WHOLE = {
     "log.csv --groupby device": "evaluate log.csv --by device ndcg@10",
     "evaluate log.csv ndcg map --cutoff 3": "evaluate log.csv ndcg@3 map@3",
     "per-query log.csv rr --limit 2": "per-query log.csv rr | head -3",
+    "per-query log.csv rr --limit 2 --output few.csv": "per-query log.csv rr | head -3 > few.csv",
     "per-query log.csv rr --tail 2": "per-query log.csv rr | tail -2",
     "worst odd.csv rr --n 2": "per-query odd.csv rr --sort value --query qid --score sim --grade relevance | head -3",
     "evaluate log.csv rr --worst 2": "per-query log.csv rr --sort value | head -3",

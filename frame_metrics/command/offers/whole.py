@@ -213,8 +213,12 @@ def _joined(command: str, arguments: list[str], cutoffs: str, tail: str) -> str:
         return ""
     if command in NEED_METRIC and not any(one == "-" or os.path.exists(one) for one in arguments):  # nothing to read
         return ""
-    if tail.startswith("|") and {"-o", "--output"} & {*arguments}:  # which writes all rows, and prints none
-        return ""
+    written = [one for one in arguments if one.partition("=")[0] in ("-o", "--output")]
+    if tail.startswith("|") and written:  # which writes all rows, and prints none
+        file = values_of(arguments)[written[0].partition("=")[0]]
+        if len(written) > 1 or not file.endswith(".csv"):
+            return ""
+        arguments, tail = without(arguments, ["-o", "--output"])[0], f"{tail} > {shlex.quote(file)}"
     if command in NEED_METRIC and "--value" not in arguments and not _names_metric(arguments):
         sorted_by = [one for one, before in with_before(arguments) if before == "--sort" and is_metric(one)]
         arguments += dict.fromkeys([*limited(arguments), *sorted_by]) or [_usual_metric(command, arguments, cutoffs)]
