@@ -150,10 +150,13 @@ def documents_in_other_segments(read: RowsOfDocuments) -> Seen | None:
     if not system or not by:
         return None
     times = pl.col(TIMES) if TIMES in read.rows.columns else pl.lit(1)
-    rows, systems = read.rows.filter(pl.col(doc).is_not_null()), pl.col(system).n_unique()
-    marked = rows.select(doc=doc, moved=systems.over(doc, *by) < systems.over(doc), times=times)
-    each = marked.group_by("doc").agg(pl.col("moved").any(), pl.col("times").first())
-    moved = each.filter("moved")
+    rows = read.rows.filter(pl.col(doc).is_not_null()).select(doc=doc, system=system, by=pl.struct(by), times=times)
+    of = rows.group_by("doc").agg(pl.col("times").first())
+    several = rows.select("doc", "by").unique().filter(pl.col("doc").is_duplicated())
+    some = rows.join(several.select("doc").unique(), on="doc", how="semi")  # of one segment for each none is moved
+    n_systems = some.group_by("doc").agg(pl.col("system").n_unique(), pl.col("times").first())
+    here = some.group_by("doc", "by").agg(here=pl.col("system").n_unique()).group_by("doc").agg(pl.col("here").min())
+    moved = n_systems.join(here, on="doc").filter(pl.col("here") < pl.col("system"))
     words = {"by": " or ".join(by), "system": system}
     example = str(moved["doc"].min()) if len(moved) else None
-    return Seen(int(moved["times"].sum()), int(each["times"].sum()), example, words)
+    return Seen(int(moved["times"].sum()), int(of["times"].sum()), example, words)
