@@ -111,13 +111,7 @@ def begins_run(*columns: Array) -> Array:
 
 
 def rows_by_group(group: Array, n: int, rows: Array | None = None) -> list[Array]:
-    """Return the rows of each of ``n`` groups, in the order in which rows are given.
-
-    Parameters
-    ----------
-    group : the group of each row, -1 for none, shape (rows,).
-    rows : some rows, in an order; None for all as they are.
-    """
+    """Return the rows of each of ``n`` groups, in their order; ``group``: of each row, -1 for none; ``rows``: some."""
     rows = np.arange(len(group)) if rows is None else rows
     order = rows[np.argsort(group[rows], kind="stable")]
     return np.split(order, np.searchsorted(group[order], np.arange(n + 1)))[1:-1]

@@ -10,12 +10,12 @@ import numpy as np
 from frame_metrics.inputs.records import record
 from frame_metrics.inputs.rows import Array
 from frame_metrics.stats.shares import kish
-from frame_metrics.stats.significance import MIN_UNITS, without_rounding
-from frame_metrics.stats.two_arms import MIN_DIFFERING, SKEWED, Arms, few_differ
+from frame_metrics.stats.significance import MIN_UNITS
+from frame_metrics.stats.two_arms import Arms, DifferenceOfArms
 
 
 @record
-class Strata:
+class Strata(DifferenceOfArms):
     """The units of two arms by stratum, with two units of each arm in each: what ``Arms`` has, within strata.
 
     Formula: the mean of an arm is sum w_s mean_s, and the variance of the difference sum w_s^2 variance_s, with w_s the
@@ -114,11 +114,6 @@ class Strata:
         """The difference of the means, shape (columns,)."""
         return self._mixed([part.raw_difference for part in self.strata])
 
-    @property
-    def difference(self) -> Array:
-        """The difference of the means, 0 where it is only rounding, shape (columns,)."""
-        return without_rounding(self.raw_difference, self.scale)
-
     def variances(self, over: Array | None = None) -> Array:
         """Return the variances of all strata as those of ``Arms``, times the square of their shares.
 
@@ -137,23 +132,13 @@ class Strata:
         """True for columns that are shares of two arms without a unit in both, shape (columns,)."""
         return np.all([part.of_shares for part in self.strata], axis=0)
 
-    @cached_property
-    def too_few_differ(self) -> Array:
-        """True for arms and columns whose variance is not known, as in ``Arms``, shape (2, columns).
-
-        Too few units differ from the commonest value of their stratum.
-        """
-        return few_differ(np.array(self.n)[:, None], self._n_commonest)
+    @property
+    def has_two_values(self) -> Array:
+        """True for columns with at most two different values in each stratum, shape (columns,)."""
+        return np.all([part.has_two_values for part in self.strata], axis=0)
 
     @property
-    def too_few_differ_at_looks(self) -> Array:
-        """True for columns whose variance may be wrong at a look, as in ``Arms``, shape (columns,)."""
-        two = np.all([part.has_two_values for part in self.strata], axis=0)
-        of_arms = few_differ(np.array(self.n)[:, None], self._n_commonest, np.where(two, MIN_DIFFERING, SKEWED))
-        return np.asarray(of_arms.any(axis=0))
-
-    @property
-    def _n_commonest(self) -> Array:
+    def n_commonest(self) -> Array:
         """The number of units of each arm that have the commonest value of their stratum, shape (2, columns)."""
         return np.asarray(np.sum([part.n_commonest for part in self.strata], axis=0))
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import field, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -21,8 +22,31 @@ MIN_DIFFERING = 10
 SKEWED = 20  # the same at many looks, if there are more than two different values, which may be skewed
 
 
+class DifferenceOfArms:
+    """Properties that the units of two arms have, in one stratum or in several."""
+
+    @property
+    def difference(self: Any) -> Array:
+        """The difference of the means, 0 where it is only rounding, shape (columns,)."""
+        return without_rounding(self.raw_difference, self.scale)
+
+    @cached_property
+    def too_few_differ(self: Any) -> Array:
+        """True for arms and columns in which so few units differ from the commonest value that a variance is unknown.
+
+        These are fewer than ``MIN_DIFFERING``, and fewer than half of the arm. Shape (2, columns).
+        """
+        return few_differ(np.array(self.n)[:, None], self.n_commonest)
+
+    @cached_property
+    def too_few_differ_at_looks(self: Any) -> Array:
+        """True for columns in which so few units of an arm differ that a variance may be wrong at a look."""
+        least = np.where(self.has_two_values, MIN_DIFFERING, SKEWED)
+        return np.asarray(few_differ(np.array(self.n)[:, None], self.n_commonest, least).any(axis=0))
+
+
 @record
-class Arms:
+class Arms(DifferenceOfArms):
     """The units of two arms, queries or clusters of queries, in the order of random draws.
 
     A unit in both arms has two rows, one for each arm. How many units there are:
@@ -203,11 +227,6 @@ class Arms:
         """The difference of the means, shape (columns,)."""
         return self._means[0] - self._means[1]
 
-    @property
-    def difference(self) -> Array:
-        """The difference of the means, 0 where it is only rounding, shape (columns,)."""
-        return without_rounding(self.raw_difference, self.scale)
-
     @cached_property
     def _contributions_to_means(self) -> tuple[Array, Array]:
         """The part of each row in the mean of its arm, and to the mean covariate, times the number of units of the arm.
@@ -251,20 +270,6 @@ class Arms:
         """The number of units of each arm that have its commonest value, shape (2, columns)."""
         arms = self.in_first, ~self.in_first
         return np.array([[of_kinds(values).max() for values in self.row_means[arm].T] for arm in arms])
-
-    @cached_property
-    def too_few_differ(self) -> Array:
-        """True for arms and columns in which so few units differ from the commonest value that a variance is unknown.
-
-        These are fewer than ``MIN_DIFFERING``, and fewer than half of the arm. Shape (2, columns).
-        """
-        return few_differ(np.array(self.n)[:, None], self.n_commonest)
-
-    @cached_property
-    def too_few_differ_at_looks(self) -> Array:
-        """True for columns in which so few units of an arm differ that a variance may be wrong at a look."""
-        least = np.where(self.has_two_values, MIN_DIFFERING, SKEWED)
-        return np.asarray(few_differ(np.array(self.n)[:, None], self.n_commonest, least).any(axis=0))
 
     @cached_property
     def kish(self) -> Array:
