@@ -75,7 +75,7 @@ class Calls:
         Systems that are structs or lists become texts, by which rows can be looked up.
         """
         result = here(frame)
-        sides = {*result.columns} & {self.columns.side, "baseline"} - {*self.columns.by}
+        sides = {*result.columns} & {self.columns.side, "baseline"} - {*self.columns.segments}
         if self.in_no_arm is not None:
             result = result.drop_nulls(sides)
         for name in sides:
