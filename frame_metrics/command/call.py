@@ -178,7 +178,7 @@ class CommandLine:
 
     @property
     def _arm_before(self) -> str:
-        """What a gate names that is no file, in a log of systems or arms; "" if it names a file."""
+        """Name of a system or arm that a gate has in the place of a file; "" if it names a file."""
         before = next((self.set_options[one] for one in SAVED if self.set_options.get(one)), "")
         has_arms = {"system", "arm"} & {*self.roles}
         return before if has_arms and not os.path.exists(before) and format_of(before) is None else ""
@@ -239,6 +239,9 @@ class CommandLine:
         self.outputs = {name: self._format(name) for name in options.get("output") or page}
         for option in options_of(self.name).values():
             if option.name.startswith("proxy_") and option.name in options and "proxy" not in options:
+                if self.name in OF_ANNOTATORS:
+                    problem = f"{self.name} finds the column of the other file by itself; leave out {option.flag}"
+                    raise BadValueError(problem).offering({f"{option.name}=": []})
                 raise BadValueError(f"{option.flag} is about judgments of a machine; name their file with --proxy")
             if option.group == JUDGMENTS and options.get(option.name) and "qrels" not in options:
                 further = f"; {PROGRAM} agreement compares annotators" * (option.name == "annotator")

@@ -367,6 +367,13 @@ def test_other_words(call: str, capsys: pytest.CaptureFixture[str]) -> None:
 
 # Calls, and the whole command that their error ends with.
 WHOLE = {
+    "compare found_a.jsonl found_b.jsonl rr --relevant gold --max-drop 0.1": (
+        "per-query found_a.jsonl rr --relevant gold -o found_a_values.csv && frame-metrics compare found_b.jsonl rr "
+        "--relevant gold --fail-if-worse-than found_a_values.csv --max-drop 0.1"
+    ),
+    "thresholds cases.csv f1 --at 0.3,0.5": (
+        "evaluate cases.csv f1 --threshold 0.3 && frame-metrics evaluate cases.csv f1 --threshold 0.5"
+    ),
     "evaluate runs.csv rr --system run --fail-if-worse-than a": (
         "compare runs.csv rr --system run --fail-if-worse-than a"
     ),

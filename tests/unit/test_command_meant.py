@@ -98,7 +98,7 @@ def test_the_part_of_a_column_is_found(typed: str, lines: list[str], capsys: Cap
         ),
         (
             "decompose seen.csv --period ts --split-at 2026-11-16 --by plan --metric p@2",
-            "change seen.csv --since 2026-11-16 --by plan --metric p@2 --arm ts --query search_id --rank pos",
+            "change seen.csv --arm ts --since 2026-11-16 --by plan --metric p@2 --query search_id --rank pos",
         ),
         (
             "report seen.csv --html page.html --segments plan -m rr",

@@ -94,9 +94,9 @@ def refuse_same_keys(files: Sequence[File], columns: Columns) -> None:
     ]
     again = pl.concat(each).group_by(keys).agg(pl.col("at").sort())
     several = pl.col("at").list.len() > 1
-    seen = again.select(of=pl.len(), n=several.sum(), doc=pl.col(keys[-1]).filter(several).min()).collect(
-        engine="streaming"
-    )
+    one = pl.struct(*map(str, single))  # which is counted once, in whatever segments
+    counts = {"of": one.n_unique(), "n": one.filter(several).n_unique()}
+    seen = again.select(**counts, doc=pl.col(keys[-1]).filter(several).min()).collect(engine="streaming")
     of, n, doc = seen.row(0)
     if n:
         raise ColumnError(

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 import polars as pl
 
-from frame_metrics.command.call import FILE, OF_FILES, OF_PAGES
+from frame_metrics.command.call import FILE, OF_FILES, OF_PAGES, CommandLine
 from frame_metrics.command.commands import options_of
 from frame_metrics.command.files import reading
 from frame_metrics.command.files.columns_there import likeness
@@ -35,6 +35,7 @@ MOST_ROWS = 1_000_000  # of a file, in which ids are looked for
 ROW = "__frame_metrics_row"  # the place of a row in its file
 OF_ONE_FRAME = re.compile(r", with system='file' in the place of arm=")
 TWICE = re.compile("ha(s|ve) two judgments")  # the part of an error by which lists with a document twice are recognised
+GATED_BY = ("max_drop", "margin", "alpha")  # options of gates on a file
 ONE_LIST = re.compile(r"differ from another row of their query .*; give each query one list of relevant documents")
 MEANS_APART = "takes a change of means apart, and rows without a query"
 
@@ -53,8 +54,10 @@ def of_files(frames: Frames, error: FrameMetricsError) -> FrameMetricsError:
         return type(error)(paired).offering(typed, doc=columns[0])
     if TWICE.search(message) and frames.joins_logs and "doc" not in call.roles and frames.irm._plan.columns.rank:
         return type(error)(f"{message}, or pass --no-doc, as rows have ranks").offering(doc=None)
-    if ONE_LIST.search(message) and call.compares_files and len(call.arguments[0]) == 2:
-        return type(error)(f"{message}; the two files have other lists\n{_each_by_its_lists(frames)}")
+    before = [call.set_options[frames.before.flag]] if frames.before else []
+    if ONE_LIST.search(message) and call.name == "compare" and len(files := [*before, *call.arguments[0]]) == 2:
+        gate = frames.before.flag if frames.before else "saved"
+        return type(error)(f"{message}; the two files have other lists\n{_each_by_its_lists(call, files, gate)}")
     other, same = OTHER_ROWS.match(message), SAME_QUERIES.match(message)
     if call.name == "change" and MEANS_APART in message:
         return _of_segments(frames, error)
@@ -83,20 +86,29 @@ def of_files(frames: Frames, error: FrameMetricsError) -> FrameMetricsError:
     )
 
 
-def _each_by_its_lists(frames: Frames) -> str:
-    """Return the line that measures the first of two files by itself, and compares the other with its numbers."""
-    call, metrics = frames.call, frames.call.metrics
-    first, other = call.arguments[0]
+def _each_by_its_lists(call: CommandLine, files: Sequence[str], gate: str) -> str:
+    """Return the line that measures the first of two files by itself, and compares the other with its numbers.
+
+    ``gate``: the option that names these.
+    """
+    metrics, (first, other) = call.metrics, files
     options = [
         one for one in options_of("per-query").values() if one.name in call.given and one.kind.metavar == "COLUMN"
     ]
     flags = [word for one in options for value in reading.each(call.given[one.name]) for word in (one.flag, value)]
+    losses = [
+        word for one in GATED_BY for given in reading.each(call.given.get(one)) for word in (_flag(one), str(given))
+    ]
     saved = unused(f"{os.path.splitext(os.path.basename(first))[0]}_values.csv")
-    commands = (
+    commands = [
         ["per-query", first, *metrics, *flags, "-o", saved],
-        ["compare", other, *metrics, *flags, "--saved", saved],
-    )
+        ["compare", other, *metrics, *flags, _flag(gate), saved, *losses],
+    ]
     return " && ".join(shlex.join([PROGRAM, *one]) for one in commands)
+
+
+def _flag(option: str) -> str:
+    return f"--{option.replace('_', '-')}"
 
 
 def _of_segments(frames: Frames, error: FrameMetricsError) -> FrameMetricsError:

@@ -72,6 +72,12 @@ ALL_MEASURES = Way(
     value=ANY,
 )
 OF_CUTOFF = Way("a cutoff follows the name of a metric, as ndcg@10", "", value=rf"{WHOLE}(,{WHOLE})*")
+OF_THRESHOLD = Way(
+    "the table has a row for each score; at chosen thresholds evaluate prints the metrics, at one in each call",
+    "--threshold {}",
+    "evaluate",
+    value=rf"{NUMBER}(,{NUMBER})*",
+)
 FEWER = Way(
     "all rows are printed; --sort value puts the lowest first, and | head cuts them", "", tail="| head -{}", value=WHOLE
 )
@@ -144,6 +150,7 @@ RETIRED = {
     ),
     "run": Way("name the file of the run first, as evaluate run.trec ndcg@10 --qrels qrels.txt"),
     **dict.fromkeys(("k", "cutoff", "cutoffs", "at"), OF_CUTOFF),
+    "thresholds at": OF_THRESHOLD,
     "to-judge k": Way(
         "--n is how many documents are printed, and a cutoff follows the name of the metric, as ndcg@10", value=WHOLE
     ),

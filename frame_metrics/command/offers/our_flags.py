@@ -82,6 +82,8 @@ def known_flags(name: str, arguments: Sequence[str]) -> tuple[str, list[str]]:
             words = []  # a file is an input
         elif flag in OF_IDS and _pairs_rows(name, after, arguments):
             words = ["--doc"]
+        elif name == "change" and flag in ("--period", "--periods") and after in _columns(arguments):
+            words = ["--arm"]
         elif name in OF_GROUPS and OF_COLUMN.sub("", flag) == "--group":
             words = [OF_GROUPS[name]]
         else:

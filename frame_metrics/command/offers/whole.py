@@ -29,6 +29,7 @@ from frame_metrics.command.offers.unknown_flags import LEAST_WORD, Meant, not_re
 from frame_metrics.command.rates import rates_in
 from frame_metrics.metrics.names import TWO_MEANINGS, plain_name, read_text
 
+SEVERAL_THRESHOLDS = re.compile(r"(?<=--threshold )([\d.]+(?:,[\d.]+)+)")
 OF_ROWS = ("compare", "ab-test", "change", "bounds")  # commands whose rows may be many
 OF_COLUMNS = ("--sort", "--columns", "--value")  # flags whose values are columns of results
 MOST_FILES = 100  # files of one name
@@ -144,6 +145,8 @@ def line(name: str, arguments: Sequence[str], tail: str = "") -> str:
     if unread_numbers and command in NEED_METRIC and not _names_metric(found):  # of a metric that is not known
         return ""
     whole = _joined(command, found, cutoffs, tail)
+    if several := SEVERAL_THRESHOLDS.search(whole):
+        whole = " && ".join(whole.replace(several[1], one) for one in several[1].split(","))
     return "\n".join([f"{', '.join(notes)}:", whole]) if notes and whole else whole
 
 
