@@ -55,7 +55,8 @@ def after_betters(ranked: Sequence[Any], beaten_by: Mapping[Any, Collection[Any]
 def ranked_by(results: pl.DataFrame, system: str, metric: str) -> list[Any]:
     """Return the systems, the best by a metric first (without a direction the highest), those without a value last."""
     own = results.filter(pl.col("metric") == metric)
-    ranked = own.sort(pl.col("value") * (sign_of(metric) or 1), descending=True, nulls_last=True, maintain_order=True)
+    order = pl.col("value") * -(sign_of(metric) or 1)  # descending sorts of older polars reverse equal ones
+    ranked = own.sort(order, nulls_last=True, maintain_order=True)
     return [*dict.fromkeys([*ranked[system].to_list(), *results[system].to_list()])]
 
 

@@ -262,7 +262,7 @@ def test_an_example_is_the_first_of_the_frame_not_of_a_piece(judged: bool, store
 @pytest.mark.parametrize("query", ["q", None])
 def test_a_split_of_a_system_without_a_share_in_pieces(query: str | None, stored: Any) -> None:
     """An arm without a share is an error, beside rows that are bad too."""
-    arm = pl.when(pl.col("q") % 8 > 0).then(pl.format("arm {}", pl.col("q") % 2))
+    arm = pl.when(pl.col("q") % 8 > 0).then(pl.format("arm {}", pl.col("q") % 2)).otherwise(pl.lit("none"))
     log = _log().filter(pl.col("system") == "b").with_columns(system=arm, label=pl.col("grade").fill_null(0) > 0)
     log = pl.concat(
         [log.drop("grade", "said")] * 4 if query is None else [log.with_columns(pl.col("grade").fill_null(0))]
@@ -270,9 +270,9 @@ def test_a_split_of_a_system_without_a_share_in_pieces(query: str | None, stored
     roles = {"query": query, "score": "score", "label": "label", "arm": "system", "grade": None}
     roles |= {"threshold": 0.5} if query is None else {"doc": "doc"}
     split = {"arm 0": 0.5, "arm 1": 0.5}
-    assert "None of system has no share" in _same_error(lambda irm: irm.audit(split=split), stored(log), **roles)
+    assert "'none' of system has no share" in _same_error(lambda irm: irm.audit(split=split), stored(log), **roles)
     bad = log.with_columns(score=pl.when(pl.col("score") == 0.4).then(np.inf).otherwise("score"))
-    assert "None of system has no share" in _same_error(lambda irm: irm.audit(split=split), stored(bad), **roles)
+    assert "'none' of system has no share" in _same_error(lambda irm: irm.audit(split=split), stored(bad), **roles)
 
 
 @pytest.mark.slow

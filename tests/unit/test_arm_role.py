@@ -170,7 +170,7 @@ OF_SPLIT = ["unit_share", "baseline_unit_share", "split_p_value"]
 @pytest.mark.parametrize("test", [None, "bootstrap"])
 @pytest.mark.parametrize("query", ["query", None])
 def test_a_change_has_the_numbers_of_arms(query: str | None, test: Any) -> None:
-    """All but those of the split, of queries and of rows, whose columns are the same."""
+    """All but those of the split, of queries and of rows, whose columns are the same; users may come back."""
     roles: dict[str, Any] = {"arm": "variant", "cluster": "user", "query": query}
     metric = "rr"
     if query is None:
@@ -178,7 +178,9 @@ def test_a_change_has_the_numbers_of_arms(query: str | None, test: Any) -> None:
         metric = "roc_auc"
     options: dict[str, Any] = {"test": test, "permutations": 100, "resamples": 50}
     arms = made().irm(**roles).ab_test(metric, **options)
-    assert_frame_equal(made().irm(**roles).change(metric, **options), arms.drop(OF_SPLIT))
+    alone = arms.drop(OF_SPLIT).with_columns(split_note=pl.lit(None, pl.String))
+    assert arms["split_note"].str.contains("are in both arms, and count in each").all()
+    assert_frame_equal(made().irm(**roles).change(metric, **options), alone)
     assert arms.columns == made().irm(**roles | {"query": "query"}).ab_test("num_ret", test="z").columns
 
 

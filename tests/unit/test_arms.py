@@ -728,7 +728,7 @@ def test_a_row_per_search_with_lists(kind: str) -> None:
     assert found.rows() == told.rows()
     assert found["n"].to_list() == [3, 3]
     split = as_polars(IRM(as_kind(nested, kind), **roles).audit(split={"A": 0.5, "B": 0.5}))
-    assert split["message"][-1].startswith("A has 1, B has 2 clusters (user)")
+    assert split.filter(check="units split")["message"][0].startswith("A has 1, B has 2 clusters (user)")
 
 
 def test_most_queries_in_both_periods() -> None:
@@ -764,7 +764,7 @@ def test_numbers_from_elsewhere(kind: str) -> None:
         mine = found.filter(metric=column)
         assert mine.drop("metric", "k").rows() == told.drop("metric", "k").rows()
     split = as_polars(value.audit(split={"A": 0.5, "B": 0.5}))
-    assert split["message"][-1].startswith("A has 15, B has 15 clusters (user)")
+    assert split.filter(check="units split")["message"][0].startswith("A has 15, B has 15 clusters (user)")
     assert "systems that share almost no query" not in split["check"].to_list()
 
 

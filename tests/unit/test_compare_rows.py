@@ -303,7 +303,7 @@ def resampled(frame: pl.DataFrame, metric: str, draws: int, seed: int, unit: str
 )
 def test_rows_of_both_systems_are_drawn_together(metric: str, unit: str | None, weighted: bool) -> None:
     """Interval, p-value and mde are those of documents, or clusters, drawn otherwise, but for the error of drawing."""
-    frame = drawn(50, seed=3).with_columns(
+    frame = drawn(80, seed=3).with_columns(
         user=pl.col("doc") // 5, weight=1 + weighted * (pl.col("doc") % 3), score=1 / (1 + (-pl.col("score")).exp())
     )
     expected = resampled(frame, metric, 200, 1, unit)

@@ -1480,6 +1480,9 @@ LOG_OF_TWO.irm.evaluate("wins")
         for 'clicks'
 LOG_OF_TWO.irm.judge(LOG_OF_TWO, relevance="rel")
     UnknownNameError: judge() has no option 'relevance'; did you mean 'grade'?
+LOG_OF_TWO.irm.report("page.html", "rr", "map")
+    BadValueError: report(): too many positional arguments; pass metrics=['rr', 'map']
+    but: LOG_OF_TWO.irm.report(metrics=["rr", "map"])
 LOG_OF_TWO.irm.evaluate(metrics=["rr"])
     BadValueError: evaluate(): give metrics without a name, one by one or in a list, as evaluate('f1')
 LOG_OF_TWO.irm.judge(LOG_OF_TWO, scale={"a": 1, "b": 0})

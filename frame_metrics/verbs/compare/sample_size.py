@@ -283,8 +283,12 @@ def _of_arms(values: Values, options: SizeOptions, schema: Row) -> Answer:
     # The pairs of arms, their shares as observed, and the shares that are planned.
     pairs = pairs_among(arms.arms, options)
     splits = splits_of_queries(values, arms.segments, arms.arms, options)
-    asked, shares = shares_of(EQUAL if options.split is None else options.split, names, columns)
-    planned = shares[np.argsort(asked)]
+    planned = np.full(len(names), 1 / len(names))
+    if options.split is not None:  # what has no arm may have no share
+        asked, shares = shares_of(options.split, names, columns)
+        planned = np.zeros(len(names))
+        planned[asked] = shares
+        pairs = [pair for pair in pairs if planned[list(pair)].all()]
 
     def between(segment: int, pair: tuple[int, int]) -> list[list[Row]]:
         rows: dict[int, list[Row]] = {}
