@@ -22,7 +22,7 @@ from frame_metrics.errors import (
 )
 from frame_metrics.inputs import Array, ratio
 from frame_metrics.measuring.pairs import Pairing
-from frame_metrics.measuring.split import EQUAL, check_split, shares_of
+from frame_metrics.measuring.split import check_split, shares_of
 from frame_metrics.measuring.values import Values
 from frame_metrics.measuring.values_of_source import planned, values_of_source
 from frame_metrics.metrics.names import Asked, Metrics
