@@ -97,10 +97,9 @@ class Job:
             in_clusters = columns.cluster is not None and not columns.query
             for pair in read(self.call.metrics):
                 yield without_interval(*pair, in_clusters=in_clusters).partition(";")[0]
-        if name == "evaluate" and is_number(limit := options.get("threshold")):
-            asked = [] if "value" in options else read(self.call.gated_metrics)
-            if asked and not any(may_decide(metric) for _, metric in asked):
-                yield f"--threshold changes none of these metrics; a gate is --fail-under {limit:g}"
+        asked = read(self.call.gated_metrics) if name == "evaluate" and "value" not in options else []
+        if asked and is_number(limit := options.get("threshold")) and not any(may_decide(one) for _, one in asked):
+            yield f"--threshold changes none of these metrics; a gate is --fail-under {limit:g}"
         if options.get("correction", "none") != "none" and _has_single_tests(result):
             several = len(result) > 1 and "over" in options_of(name) and options.get("over") != "all"
             way = "; pass --over all to correct all rows together" * several
@@ -109,7 +108,8 @@ class Job:
             columns = self._frames.irm._plan.columns
             one = columns.cluster or ", ".join(columns.query)
             yield f"needed counts {f'values of {one}' if one else 'rows'}{' in each arm' * ('arm' in unit)}"
-        if name == "to-judge" and "qrels" in options and not {"unjudged_queries", "way"} & {*options}:
+        asks = name == "to-judge" or any(one.name in ("judged", "unjudged") for _, one in asked)
+        if asks and "qrels" in options and not {"unjudged_queries", "way"} & {*options}:
             qrels, ids = self._frames._qrels
             named = {own: its for its, own in ids.items()}
             queries = {str(one): named.get(str(one), str(one)) for one in self._frames.irm._plan.columns.query}

@@ -76,7 +76,7 @@ def note_on_queries(log: pl.LazyFrame, qrels: pl.DataFrame, queries: Mapping[str
     ids = log.select(pl.col(list(queries)).cast(pl.String)).unique().collect()
     judged = qrels.select(pl.col(its).cast(pl.String).alias(own) for own, its in queries.items()).unique()
     n = len(ids.join(judged, on=list(queries), how="anti"))
-    way = "--unjudged-queries count lists their documents too"
+    way = "--unjudged-queries count takes them in"
     return f"{n:,} of {len(ids):,} queries have no judgment, and are left out; {way}" if n else ""
 
 

@@ -933,7 +933,7 @@ def test_what_has_no_interval_is_noted(capsys: pytest.CaptureFixture[str]) -> No
 
 
 def test_queries_without_judgments_are_said(capsys: pytest.CaptureFixture[str]) -> None:
-    """Documents to judge are those of queries that have a judgment."""
+    """Documents to judge are those of queries that have a judgment, and so is the share of judged results."""
     write_runs()
     with Path("a.run").open("a") as run:
         run.write("q2 Q0 d1 1 2.0 a\n")
@@ -942,9 +942,12 @@ def test_queries_without_judgments_are_said(capsys: pytest.CaptureFixture[str]) 
     assert main(call) == 0
     told = capsys.readouterr()
     assert set(read(told.out)["query"]) == {"q1"}
-    note = "1 of 2 queries have no judgment, and are left out; --unjudged-queries count lists their documents too"
+    note = "1 of 2 queries have no judgment, and are left out; --unjudged-queries count takes them in"
     assert told.err == f"frame-metrics: {note}\n"
     assert set(read(out(capsys, *call, "--unjudged-queries", "count"))["query"]) == {"q1", "q2"}
+    assert main(["evaluate", "a.run", "judged@2", "--qrels", "q.txt"]) == 0
+    assert capsys.readouterr().err == f"frame-metrics: {note}\n"
+    out(capsys, "evaluate", "a.run", "rr", "--qrels", "q.txt")
 
 
 def test_ids_with_spaces_are_written_for_trec(capsys: pytest.CaptureFixture[str]) -> None:

@@ -161,7 +161,7 @@ def test_units_without_an_arm_are_no_third_arm(kind: str, by: str | None) -> Non
         assert found["split_p_value"].unique().sort().to_list() == (
             some.ab_test(metric, split=split)["split_p_value"].unique().sort().to_list()
         )
-        n = log.filter(pl.col("arm").is_null()).group_by([by] if by else []).agg(pl.col("user").n_unique())
+        n = log.filter(pl.col("arm").is_null()).group_by(by or pl.lit("all")).agg(pl.col("user").n_unique())
         notes = [f"{one} clusters (user) with no arm are left out of the split" for one in n["user"]]
         assert {*found["split_note"]} == {*notes}
         assert irm.audit(split=split).filter(check=SPLIT)["n"].item() == 300
