@@ -41,8 +41,13 @@ class Before:
         return self.frames.input([self.frames.call.set_options[self.flag]], "")
 
     @cached_property
+    def every_row(self) -> pl.LazyFrame:
+        """The rows of the file as they are."""
+        return self.input.frame()
+
+    @cached_property
     def _rows(self) -> pl.LazyFrame:
-        rows, asked = self.input.frame(), self.frames.asked_rows
+        rows, asked = self.every_row, self.frames.asked_rows
         there = rows.collect_schema() if asked else ()
         return chosen(rows, [one for one in asked if one.column in there or "value" not in there])
 

@@ -286,7 +286,10 @@ class Frames:
         asked = of_queries(self._every_row, self.asked_rows, query)
         if not asked:
             return qrels
-        texts = chosen(self._every_row, asked).select(pl.col(*query).cast(pl.String)).unique().collect()
+        logs = [self._every_row, *([self.before.every_row] if self.before else [])]
+        needed = {*query, *(one.column for one in asked)}
+        logs = [chosen(log, asked) for log in logs if needed <= {*log.collect_schema()}]
+        texts = pl.concat([log.select(pl.col(*query).cast(pl.String)) for log in logs]).unique().collect()
         some = [pl.col(one).cast(pl.String) for one in own]
         kept = qrels.join(texts, left_on=some, right_on=[*own.values()], how="semi", nulls_equal=True)
         n, n_kept = (frame.select(pl.struct(*own).n_unique()).item() for frame in (qrels, kept))

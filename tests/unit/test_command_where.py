@@ -82,6 +82,19 @@ def test_judgments_of_queries_that_are_not_asked_for_are_left_out(capsys: pytest
     assert read(out(capsys, *asked, "system=u"))["n", "n_unanswered"].row(0) == (4, 1)
 
 
+def test_a_query_of_the_log_of_before_alone_stays_judged(capsys: pytest.CaptureFixture[str]) -> None:
+    """What the new log does not find any more counts as 0 in it."""
+    log = ROWS.drop("label", "system")
+    write(log, "old.csv")
+    write(log.filter(pl.col("query") != "c"), "new.csv")
+    write(ROWS.select("query", "doc", "label").with_columns(label=1), "judged.csv")
+    asked = ["compare", "old.csv", "new.csv", "rr", "--qrels", "judged.csv", "--where", "device=app"]
+    for call in (asked, ["compare", "new.csv", *asked[3:], "--fail-if-worse-than", "old.csv"]):
+        code, found, told = called(capsys, *call)
+        assert (code, read(found)["n", "value", "baseline_value"].row(0)) == (0, (2, 0.5, 1.0))
+        assert "judged.csv: 2 of 4 queries have no row with device=app, and are left out" in told[0]
+
+
 def test_the_log_of_before_has_the_same_condition(capsys: pytest.CaptureFixture[str]) -> None:
     rows = ROWS.drop("doc", "system")
     write(rows, "old.csv")
