@@ -12,7 +12,7 @@ import polars as pl
 
 from frame_metrics.command.call import FILE, OF_PAGES
 from frame_metrics.command.files import reading
-from frame_metrics.command.files.chosen_rows import chosen
+from frame_metrics.command.files.conditions import chosen
 from frame_metrics.command.files.files import read_all
 from frame_metrics.command.files.ids import matching
 from frame_metrics.command.saved import SavedFile, column_of_systems

@@ -1,6 +1,6 @@
 """Options that are neither roles nor parameters of verbs: their kinds, and what help says of them."""
 
-from frame_metrics.command.files.chosen_rows import conditions
+from frame_metrics.command.files.conditions import conditions
 from frame_metrics.command.files.formats import READ
 from frame_metrics.command.files.reading import checked_names
 from frame_metrics.command.files.writing import WRITTEN

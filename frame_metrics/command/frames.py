@@ -18,7 +18,7 @@ from frame_metrics.command.before import Before
 from frame_metrics.command.call import FILE, OF_DOCS, OF_FILES, OF_PAGES, OF_RANKS, CommandLine
 from frame_metrics.command.commands import OF_JUDGE, options_of
 from frame_metrics.command.files import reading, writing
-from frame_metrics.command.files.chosen_rows import Condition, chosen, of_queries
+from frame_metrics.command.files.conditions import Condition, as_typed, chosen, of_queries, queries_with
 from frame_metrics.command.files.files import File
 from frame_metrics.command.files.ids import as_texts, matching
 from frame_metrics.command.gates.options import SAVED
@@ -283,20 +283,24 @@ class Frames:
         own = {its: one for its, one in ids.items() if one in query and its in qrels.columns}
         if not self.asked_rows or self.call.judgments_alone or len(own) < len(query):
             return qrels
-        asked = of_queries(self._every_row, self.asked_rows, query)
+        asked, texts = self._asked_queries
         if not asked:
             return qrels
-        logs = [self._every_row, *([self.before.every_row] if self.before else [])]
-        needed = {*query, *(one.column for one in asked)}
-        logs = [chosen(log, asked) for log in logs if needed <= {*log.collect_schema()}]
-        texts = pl.concat([log.select(pl.col(*query).cast(pl.String)) for log in logs]).unique().collect()
         some = [pl.col(one).cast(pl.String) for one in own]
         kept = qrels.join(texts, left_on=some, right_on=[*own.values()], how="semi", nulls_equal=True)
         n, n_kept = (frame.select(pl.struct(*own).n_unique()).item() for frame in (qrels, kept))
         if n > n_kept:
-            where = " and ".join(one.text for one in asked)
-            say(f"{' '.join(names)}: {n - n_kept:,} of {n:,} queries have no row with {where}, and are left out")
+            left = f"{n - n_kept:,} of {n:,} queries have no row with {as_typed(asked)}, and are left out"
+            say(f"{' '.join(names)}: {left}")
         return kept
+
+    @cached_property
+    def _asked_queries(self) -> tuple[list[Condition], pl.DataFrame]:
+        """The conditions that choose queries, and the queries for which they hold, in the log or in that of before."""
+        query = reading.each(self.call.roles.get("query", "query"))
+        asked = of_queries(self._every_row, self.asked_rows, query)
+        logs = [self._every_row, *([self.before.every_row] if self.before else [])]
+        return asked, queries_with(logs, asked, query) if asked else pl.DataFrame()
 
     def _has_items_alone(self, columns: Sequence[str]) -> bool:
         """Return True for judgments of items that no query has, in a file that stands alone: they are all of one."""

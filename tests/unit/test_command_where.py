@@ -78,6 +78,8 @@ def test_judgments_of_queries_that_are_not_asked_for_are_left_out(capsys: pytest
     code, found, (told,) = called(capsys, *asked, "device=app")
     assert (code, read(found)["value", "n", "n_unanswered"].row(0)) == (0, (1.0, 2, 0))
     assert told == ("frame-metrics: judged.csv: 2 of 4 queries have no row with device=app, and are left out")
+    both = called(capsys, *asked, "device=app and query!=b")
+    assert read(both[1])["value", "n", "n_unanswered"].row(0) == (1.0, 1, 0)
     write(ROWS.drop("label").filter(~((pl.col("query") == "d") & (pl.col("system") == "u"))), "log.csv")
     assert read(out(capsys, *asked, "system=u"))["n", "n_unanswered"].row(0) == (4, 1)
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
+import operator
 import re
 from collections.abc import Sequence
-from functools import reduce
-from operator import or_
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 import polars as pl
 
@@ -14,9 +13,16 @@ from frame_metrics.command.options import literal
 from frame_metrics.command.periods import DATE, FIRST_ROWS, holds_dates
 from frame_metrics.errors import BadRowsError, BadValueError, ColumnError, listed, no_column, quote
 
-F = TypeVar("F", pl.DataFrame, pl.LazyFrame)
 CONDITION = re.compile(r"\s*([^=<>!]+?)\s*(==?|!=|<=?|>=?)\s*(?:(['\"])(.*)\3|(.+?))\s*")
 AND = re.compile(r"\s+and\s+|\s*&&?\s*", re.IGNORECASE)
+SIGNS: dict[str, Any] = {
+    "=": operator.eq,
+    "!=": pl.Expr.ne_missing,
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+}
 MOST_VALUES = 8  # of a column that an error lists
 
 
@@ -43,8 +49,8 @@ class Condition(NamedTuple):
             raise BadValueError(f"--where {self.text}: {value!r} is no number, and {self.column!r} has numbers")
         else:
             left, right = column.cast(pl.Float64, strict=False) if kind == pl.String else column, pl.lit(number)
-        signs = {"=": left == right, "!=": left.ne_missing(right), "<": left < right, "<=": left <= right}
-        return signs.get(self.sign, left > right if self.sign == ">" else left >= right).fill_null(False)
+        holds: pl.Expr = SIGNS[self.sign](left, right)
+        return holds.fill_null(False)
 
     def _orders_numbers(self, kind: pl.DataType) -> bool:
         """Return True for a number that texts are greater or less than, which are then read as numbers too."""
@@ -95,9 +101,10 @@ def chosen(rows: pl.LazyFrame, asked: Sequence[Condition]) -> pl.LazyFrame:
     for one in asked:
         if one.column not in there:
             raise no_column(f"--where {one.text}", one.column, there)
-    equal = {one.column: [other for other in asked if (other.column, other.sign) == (one.column, "=")] for one in asked}
-    each = [reduce(or_, (one.holds(rows) for one in same)) for same in equal.values() if same]
-    found = rows.filter(*each, *(one.holds(rows) for one in asked if one.sign != "="))
+    equal = [one for one in asked if one.sign == "="]
+    each = [[one for one in equal if one.column == column] for column in dict.fromkeys(one.column for one in equal)]
+    each += [[one] for one in asked if one.sign != "="]
+    found = rows.filter(pl.any_horizontal(one.holds(rows) for one in some) for some in each)
     if found.head(1).collect().is_empty() and not rows.head(1).collect().is_empty():
         raise _none_left(rows, asked)
     return found
@@ -110,13 +117,28 @@ def _none_left(rows: pl.LazyFrame, asked: Sequence[Condition]) -> BadRowsError:
         values = rows.select(pl.col(column).cast(pl.String).drop_nulls().unique().sort()).collect()[column]
         more = f" and {len(values) - MOST_VALUES:,} more" if len(values) > MOST_VALUES else ""
         has.append(f"{quote(column)} has {listed(values.head(MOST_VALUES))}{more}")
-    return BadRowsError(f"--where {' and '.join(one.text for one in asked)}: no row has that; {'; '.join(has)}")
+    return BadRowsError(f"--where {as_typed(asked)}: no row has that; {'; '.join(has)}")
+
+
+def as_typed(asked: Sequence[Condition]) -> str:
+    """Return conditions as they are typed, with "and" between them."""
+    return " and ".join(one.text for one in asked)
 
 
 def of_queries(rows: pl.LazyFrame, asked: Sequence[Condition], query: Sequence[str]) -> list[Condition]:
     """Return the conditions on columns that have one value in all rows of a query, as its device."""
-    there, columns = rows.collect_schema().names(), {one.column for one in asked}
-    if not {*query, *columns} <= {*there} or columns & {*query}:
-        return [one for one in asked if one.column in query] if {*query} <= {*there} else []
-    most = rows.group_by(query).agg(pl.col(*columns).n_unique()).select(pl.col(*columns).max()).collect()
-    return [one for one in asked if most[one.column].item() == 1]
+    others = {one.column for one in asked}.difference(query)
+    if not {*query, *others} <= {*rows.collect_schema()}:  # whose error lists what is there
+        return []
+    n = [pl.col(name).n_unique() for name in others]
+    most = rows.group_by(query).agg(n).select(pl.col(*others).max()).collect() if others else pl.DataFrame()
+    return [one for one in asked if one.column in query or most[one.column].item() == 1]
+
+
+def queries_with(logs: Sequence[pl.LazyFrame], asked: Sequence[Condition], query: Sequence[str]) -> pl.DataFrame:
+    """Return the queries of logs for which conditions hold, as texts; a log without the columns has none."""
+    needed = {*query, *(one.column for one in asked)}
+    found = [
+        chosen(log, asked).select(pl.col(*query).cast(pl.String)) for log in logs if needed <= {*log.collect_schema()}
+    ]
+    return pl.concat(found).unique().collect()
