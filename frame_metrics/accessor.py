@@ -449,19 +449,11 @@ class IRM(Generic[Frame]):
         [0.5, 0.0]
         """
         given: dict[str, Any] = {"query": query, "doc": doc, "grade": grade, "label": label}
+        irm = self
         if isinstance(qrels, IRM):
             qrels, columns, conventions = judgments_of(_with_roles(qrels), "judge")
             given = {name: columns[name] if value is None else value for name, value in given.items()}
-            if conventions := {name: value for name, value in conventions.items() if value is not None}:
-                return self(**conventions).judge(
-                    qrels,
-                    **given,
-                    annotator=annotator,
-                    subtopic=subtopic,
-                    several=several,
-                    proxy=proxy,
-                    sampling=sampling,
-                )
+            irm = self(**{name: value for name, value in conventions.items() if value is not None})
         given |= {"annotator": annotator, "subtopic": subtopic, "sampling": sampling}
         if qrels is None and self._judgments and all(one is None for one in (*given.values(), several, proxy)):
             return self._with(self._given, None)
@@ -490,7 +482,7 @@ class IRM(Generic[Frame]):
         if several is not None:
             check_choice("several", several, get_args(Several))
         # Check columns now, so that an error comes with judge() and not with a later verb.
-        other = self._with(self._given, (qrels, given | {"several": several}))
+        other = irm._with(irm._given, (qrels, given | {"several": several}))
         plan = other._plan
         ranked = plan.columns.score or plan.columns.rank  # then what most calls ask for is made ready here
         bind(plan, Needs(query=True, order=bool(ranked), verb=JUDGE))

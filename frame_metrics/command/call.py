@@ -237,6 +237,18 @@ class CommandLine:
             check_whole("digits", options["digits"], 1)
         page = [PAGE] if self.name == "report" and "format" not in options else [None]
         self.outputs = {name: self._format(name) for name in options.get("output") or page}
+        self._check_judgments()
+        two = self.compares_files and self.name in WITH_FIRST
+        check_gates(self.name, options, self.arguments[0][0] if two else None)
+        for name in self.metrics:
+            if self.name != "curve" and "value" not in options and not _is_file(name):
+                read([name])
+        if self.name == "curve" and not self.metrics:
+            raise BadValueError("no curve is named; name one, as pr, roc, gain, calibration or ndcg@k")
+
+    def _check_judgments(self) -> None:
+        """Raise for options about judgments whose file is not named."""
+        options = self.set_options
         for option in options_of(self.name).values():
             if option.name.startswith("proxy_") and option.name in options and "proxy" not in options:
                 if self.name in OF_ANNOTATORS:
@@ -249,13 +261,6 @@ class CommandLine:
                     f"{option.flag} is about judgments in a separate file; name it with --qrels{further}"
                 )
                 raise error.offering({self.name: ["agreement"], "metric=": []}) if further else error
-        two = self.compares_files and self.name in WITH_FIRST
-        check_gates(self.name, options, self.arguments[0][0] if two else None)
-        for name in self.metrics:
-            if self.name != "curve" and "value" not in options and not _is_file(name):
-                read([name])
-        if self.name == "curve" and not self.metrics:
-            raise BadValueError("no curve is named; name one, as pr, roc, gain, calibration or ndcg@k")
 
     def _no_metrics(self, named: list[str]) -> BadValueError:
         """Return the error about arguments that are no files, of a command that takes no metrics."""

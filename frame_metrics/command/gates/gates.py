@@ -10,7 +10,7 @@ from typing import Any
 
 import polars as pl
 
-from frame_metrics.backends.display import cell_text, printable
+from frame_metrics.backends.display import DIGITS, cell_text, printable
 from frame_metrics.command.gates.one_sided import NOT_ALONE, Unpaired, far_fewer, keys_of_row
 from frame_metrics.command.gates.outcomes import Outcome, Passed, passed_with, short
 from frame_metrics.errors import BadValueError, FrameMetricsError, listed
@@ -19,7 +19,7 @@ from frame_metrics.metrics.saved_names import metric_of, read_elsewhere
 
 CLOSE = 1e-12  # a loss that differs from its limit by no more is rounded
 ALPHA = 0.05  # the level at which a difference counts
-_number = partial(cell_text, digits=6)
+_number = partial(cell_text, digits=DIGITS)
 
 
 def _as_different(*numbers: float) -> list[str]:

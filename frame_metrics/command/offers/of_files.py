@@ -96,19 +96,16 @@ def _each_by_its_lists(call: CommandLine, files: Sequence[str], gate: str) -> st
         one for one in options_of("per-query").values() if one.name in call.given and one.kind.metavar == "COLUMN"
     ]
     flags = [word for one in options for value in reading.each(call.given[one.name]) for word in (one.flag, value)]
+    flag_of = {name: option.flag for name, option in options_of("compare").items()}
     losses = [
-        word for one in GATED_BY for given in reading.each(call.given.get(one)) for word in (_flag(one), str(given))
+        word for one in GATED_BY for given in reading.each(call.given.get(one)) for word in (flag_of[one], str(given))
     ]
     saved = unused(f"{os.path.splitext(os.path.basename(first))[0]}_values.csv")
     commands = [
         ["per-query", first, *metrics, *flags, "-o", saved],
-        ["compare", other, *metrics, *flags, _flag(gate), saved, *losses],
+        ["compare", other, *metrics, *flags, flag_of[gate], saved, *losses],
     ]
     return " && ".join(shlex.join([PROGRAM, *one]) for one in commands)
-
-
-def _flag(option: str) -> str:
-    return f"--{option.replace('_', '-')}"
 
 
 def _of_segments(frames: Frames, error: FrameMetricsError) -> FrameMetricsError:

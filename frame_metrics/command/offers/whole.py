@@ -139,15 +139,25 @@ def line(name: str, arguments: Sequence[str], tail: str = "") -> str:
         command, notes = way.command or command, [*notes, *([way.note] if way.note else [])]
     if depth:
         found, tail = _pool(found, depth)
-    while any(one.startswith("kappa(weights=") for one in found) and "kappa" in found[1:]:  # which is not meant then
-        at = found.index("kappa", 1)
-        found = [*found[: at - (found[at - 1] in ("-m", "--metric"))], *found[at + 1 :]]
+    found = _without_plain_kappa(found)
     if unread_numbers and command in NEED_METRIC and not _names_metric(found):  # of a metric that is not known
         return ""
-    whole = _joined(command, found, cutoffs, tail)
-    if several := SEVERAL_THRESHOLDS.search(whole):
-        whole = " && ".join(whole.replace(several[1], one) for one in several[1].split(","))
+    whole = _each_threshold(_joined(command, found, cutoffs, tail))
     return "\n".join([f"{', '.join(notes)}:", whole]) if notes and whole else whole
+
+
+def _without_plain_kappa(arguments: list[str]) -> list[str]:
+    """Return arguments without kappa, which is not meant where it stands with weights too."""
+    while any(one.startswith("kappa(weights=") for one in arguments) and "kappa" in arguments[1:]:
+        at = arguments.index("kappa", 1)
+        arguments = [*arguments[: at - (arguments[at - 1] in METRIC_FLAGS)], *arguments[at + 1 :]]
+    return arguments
+
+
+def _each_threshold(whole: str) -> str:
+    """Return a whole command for each of several thresholds with commas between, one after the other."""
+    several = SEVERAL_THRESHOLDS.search(whole)
+    return " && ".join(whole.replace(several[1], one) for one in several[1].split(",")) if several else whole
 
 
 def _of_one_metric(found: list[str], left: list[str]) -> tuple[list[str], list[str], str]:
