@@ -30,6 +30,7 @@ NOT_FOUND = 10**9  # the first place for relevant documents without a rank, afte
 OF_PAIRS = (
     f"Values differ a little from those of Results: here the {MACHINE} has the weight that is best for the difference."
 )
+NOT_OF_MEANS = f"Not the differences of the means in Results: here the {MACHINE} has the weight best for differences."
 ALL_COLUMNS = "All columns of this table"
 MDE = "mde: the smallest difference that so many would show in four of five tests."
 
@@ -73,7 +74,8 @@ def main_differences(content: Content, frame: pl.DataFrame, most: int) -> Table:
     pair = [name for name in _sides(content, frame) if frame[name].n_unique() > 1]
     frame = content.of_compared(frame) if pair else frame
     some = content.foremost_rows(frame, most)
-    return _table_of_differences(content, frame, some, pair or ["metric"], _values(content))
+    made = _table_of_differences(content, frame, some, pair or ["metric"], _values(content))
+    return replace(made, notes=[*made.notes, NOT_OF_MEANS]) if content.n_proxy else made
 
 
 def _sides(content: Content, frame: pl.DataFrame) -> list[str]:

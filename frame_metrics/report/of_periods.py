@@ -260,6 +260,7 @@ class PeriodSentences(SentenceWriter):
             correction="holm" if several else None,
             of_days=line.periods.weekday is not None,
             also=self._also(change),
+            over_all=self._over_all(change),
             unit=self.content.unit,
             **more,
         )
@@ -340,13 +341,17 @@ class PeriodSentences(SentenceWriter):
             elif not first.part and len(distinct) <= MOST_NAMED:
                 some = names_in_words([*dict.fromkeys(map(self._in_words, parts))])
             found.append(f"in {some}")
-        also = f", as {' and '.join(found)}" if found else ""
+        return f", as {' and '.join(found)}" if found else ""
+
+    def _over_all(self, change: Change) -> str:
+        """Return words for the same change of all segments together, if a sentence is of some of them."""
+        first, *others = (self.lines[at] for at in change.lines)
         whole = next((line for line in others if first.part and not line.part), None)
         if whole is None:
-            return also
-        of_whole = self._figures(whole.periods.course, whole)
-        by = signed_text(of_whole["value"] - of_whole["baseline_value"])
-        return f"{also}, which shows over all {self.content.unit} too ({by})"
+            return ""
+        figures = self._figures(whole.periods.course, whole)
+        by = signed_text(figures["value"] - figures["baseline_value"])
+        return f", which shows over all {self.content.unit} too ({by})"
 
     def _dependent_periods(self, line: Line) -> Iterator[Sentence]:
         """Yield that neighbouring periods are alike, and for days the last week and the one before."""

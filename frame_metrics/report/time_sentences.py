@@ -22,6 +22,7 @@ class TimeChange(Sentence):
     correction: str | None
     of_days: bool  # whether days are compared with the same weekdays
     also: str  # words for the other systems and segments that have the same change
+    over_all: str  # words for the same change of all segments together, for the end of the sentence
     unit: str  # the word for queries or rows
     n: int  # queries or rows behind the level
     baseline_n: int | None = None  # those behind the other level, or nothing for a trend
@@ -57,9 +58,9 @@ class TimeChange(Sentence):
 
     @property
     def _tested(self) -> str:
-        """The p-value of a change, and the numbers of queries before and after it."""
+        """The p-value of a change, the numbers of queries before and after it, and the change over all segments."""
         numbers = f"{share_text(self.share_rows[::-1])}{self.baseline_n:,} and {self.n:,} {self.unit}"
-        return f"(over {numbers} before and after; {p_words(self.p_adjusted)})"
+        return f"(over {numbers} before and after; {p_words(self.p_adjusted)}){self.over_all}"
 
 
 @declared(kind="trend")
@@ -71,7 +72,9 @@ class Trend(TimeChange):
     def words(self) -> str:
         how, p = "" if self.why_sudden else " steadily", p_words(self.p_adjusted)
         few = f", steadily or at once, {self.why_sudden}" if self.why_sudden else ""
-        return f"{self._rose_or_fell}{how}{self.also}, on a line {self._from_to} ({self.when}; {p}){few}."
+        return (
+            f"{self._rose_or_fell}{how}{self.also}, on a line {self._from_to} ({self.when}; {p}){few}{self.over_all}."
+        )
 
 
 @declared(kind="break")
@@ -110,9 +113,9 @@ class Outage(TimeChange):
 
     @property
     def _tested(self) -> str:
-        """The p-value, and the numbers of queries in the outage and otherwise."""
+        """The p-value, the numbers of queries in the outage and otherwise, and the change over all segments."""
         numbers = f"{share_text(self.share_rows)}{self.n:,} and {self.baseline_n:,} {self.unit}"
-        return f"(over {numbers}; {p_words(self.p_adjusted)})"
+        return f"(over {numbers}; {p_words(self.p_adjusted)}){self.over_all}"
 
 
 @declared(kind="mix", place=WHEN, claims=True)

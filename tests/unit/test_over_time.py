@@ -215,7 +215,8 @@ def test_what_the_summary_tells_is_marked_of_whichever_line(of: str, falls: str,
     assert (
         (f" of {falls} " in row["sentence"]) if of == "system" else row["sentence"].startswith(f"For {falls} (line), ")
     )
-    assert (", which shows over all queries too (-0.07" in row["sentence"]) == (of == "by")
+    end = row["sentence"].rpartition("before and after")[2]
+    assert (", which shows over all queries too (-0.07" in end) == (of == "by")
     assert {*drawn(plot.over_time(irm.evaluate()))} == {f"{falls}: break at or near 2026-05-25"}
 
 

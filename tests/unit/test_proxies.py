@@ -794,7 +794,9 @@ def test_people_and_a_machine_have_a_report() -> None:
     # A pair has other means than each system by itself: one figure for one thing.
     assert "difference in ndcg (" in told["sentence"]
     assert told["value"] is None
-    assert "value of the baseline" not in page.partition("## Comparison")[2].partition("\n## ")[0]
+    comparison = page.partition("## Comparison")[2].partition("\n## ")[0]
+    assert "value of the baseline" not in comparison
+    assert "Not the differences of the means in Results: here the LLM judge has the weight best for diff" in comparison
     both = people.join(machine, on=["query", "doc"], suffix="_machine")
     equal = (both["grade"] == both["grade_machine"]).mean()
     (agreed,) = summary.filter(kind="agreement").to_dicts()
